@@ -1,0 +1,1 @@
+"""Values -> findings. No I/O."""

@@ -1,0 +1,1 @@
+"""One rule per module; RULES in engine.py lists them."""

@@ -1,0 +1,1 @@
+"""Incidents made for real, in cgroups and folders of their own."""

@@ -1,0 +1,306 @@
+"""The vocabulary: frozen values that every layer speaks, and nothing that reads, stores or prints.
+
+A *signal* is declared once by the sensor that reads it. A sensor's *reading* is made of samples (numbers of
+declared signals) and records (things with names: zombies, units, containers, symptoms). Rules turn them into *findings*.
+Units stand in the names: `_ns` nanoseconds, `_s` seconds, `_bytes` bytes; `at_ns` is always UTC.
+None means unknown, never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["critical", "warning", "info"]
+PinKind = Literal["tmpfs", "page-cache", "anon", "kernel"]
+SubjectKind = Literal["unit", "container", "process", "cgroup", "device", "cpu", "kernel"]
+
+
+# -- signals ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A number that is read over and over. Names follow `area_what_unit`, labels are names of dimensions."""
+
+    name: str
+    unit: str
+    kind: Literal["counter", "gauge"]
+    help: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One value of a signal; `labels` are the values of the signal's labels, in their order."""
+
+    signal: str
+    value: float
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What could not be seen, why, and what would make it visible."""
+
+    sensor: str
+    reason: str
+    hint: str = ""
+
+
+# -- zombies ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What keeps removed cgroups in memory: a class of pages, how much of it, and some of its files."""
+
+    kind: PinKind
+    bytes: int
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParentCount:
+    """Zombies below one live cgroup, counted at the nearest live ancestor and nowhere else."""
+
+    path: str
+    zombies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Zombies whose paths differ only in ids and numbers: `/docker/<id>`.
+
+    Ages are seconds since creation; None where the kernel does not tell. `born_last_hour` is None
+    unless the age of nearly every member is known.
+    """
+
+    pattern: str
+    parent: str
+    zombies: int
+    examples: tuple[str, ...] = ()
+    pins: tuple[Pin, ...] = ()
+    oldest_age_s: float | None = None
+    newest_age_s: float | None = None
+    born_last_hour: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryFamily:
+    """Live cgroup directories of one pattern that hold no process and no child: left behind, not removed."""
+
+    pattern: str
+    directories: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Memory cgroups that the kernel tracks, those that live, and the difference: the zombies.
+
+    `counted_by` names the method of the zombie count. `host_wide` says that the numbers are the host's while
+    the reader stands inside a cgroup namespace. `partial` says that names or directories are not complete.
+    """
+
+    mode: Literal["v1", "v2", "hybrid"]
+    tracked: int | None
+    live: int | None
+    zombies: int | None
+    counted_by: str
+    growth_per_hour: float | None = None
+    growth_basis: Literal["since-boot", "measured", "ages", "unknown"] = "unknown"
+    leaked_directories: int | None = None
+    leaked_families: tuple[DirectoryFamily, ...] = ()
+    by_parent: tuple[ParentCount, ...] = ()
+    families: tuple[Family, ...] = ()
+    pinned_by: tuple[Pin, ...] = ()
+    host_wide: bool = False
+    partial: bool = False
+    source: str = ""
+
+
+# -- what crash-loops --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnitState:
+    """A systemd unit that failed or restarts. `ever_succeeded` is what the journal remembers; None: no journal."""
+
+    name: str
+    active_state: str
+    sub_state: str
+    result: str
+    restarts: int
+    exit_code: str = ""
+    exit_status: int | None = None
+    restart_policy: str = ""
+    since_start_s: float | None = None
+    unit_file_state: str = ""
+    preset: str = ""
+    wanted_by: tuple[str, ...] = ()
+    required_by: tuple[str, ...] = ()
+    triggered_by: tuple[str, ...] = ()
+    fragment_path: str = ""
+    control_group: str = ""
+    main_pid: int = 0
+    ever_succeeded: bool | None = None
+    last_lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerState:
+    """A container as its engine tells it. `deaths` counts exits that the engine remembers for this *name*
+    within `deaths_window_s`, across recreated containers; `past_ids` are the ids that died under the name."""
+
+    engine: str
+    id: str
+    name: str
+    image: str
+    state: str
+    restarts: int | None = None
+    exit_status: int | None = None
+    oom_killed: bool = False
+    restart_policy: str = ""
+    age_s: float | None = None
+    since_start_s: float | None = None
+    deaths: int | None = None
+    deaths_window_s: float | None = None
+    past_ids: tuple[str, ...] = ()
+    cgroup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTurnover:
+    """A process name whose pids came and went between two looks `window_s` apart."""
+
+    name: str
+    parent: str
+    cgroup: str
+    pids: tuple[int, ...]
+    starts: int
+    window_s: float
+
+
+# -- symptoms ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """A complaint in the kernel's log: header line, what it names, the stack below it, and its repeats.
+
+    `at_ns` is the last occurrence, give or take `uncertainty_ns`; `first_at_ns` the first of `repeats`.
+    """
+
+    kind: str
+    at_ns: int
+    uncertainty_ns: int
+    text: str
+    first_at_ns: int
+    repeats: int = 1
+    driver: str = ""
+    device: str = ""
+    queue: int | None = None
+    cpu: int | None = None
+    task: str = ""
+    pid: int | None = None
+    function: str = ""
+    stack: tuple[str, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+    source: str = "kmsg"
+
+
+# -- a node, and what a sensor brings back from it -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HostIdentity:
+    """Which node this is."""
+
+    name: str
+    kernel: str
+    boot_id: str
+    cpus: int
+    uptime_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NicState:
+    """A network device: driver, link, and the driver's own statistics as the driver names them."""
+
+    name: str
+    driver: str
+    driver_version: str = ""
+    operstate: str = ""
+    statistics: tuple[tuple[str, int], ...] = ()
+
+
+Record = Census | UnitState | ContainerState | ProcessTurnover | Symptom | HostIdentity | NicState
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one sensor saw in one look. `unseen` are parts it could not see while the rest is good."""
+
+    samples: tuple[Sample, ...] = ()
+    records: tuple[Record, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What looking cost: wall and CPU seconds (kernel seconds being part of them), peak memory."""
+
+    wall_s: float
+    cpu_s: float
+    kernel_s: float
+    rss_bytes: int
+
+
+# -- conclusions ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an operator would act on."""
+
+    kind: SubjectKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One number or fact that carries a claim, and where it was read."""
+
+    text: str
+    source: str
+    value: float | int | str | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a node, with its evidence and what can be done about it."""
+
+    id: str
+    severity: Severity
+    title: str
+    subject: Subject
+    evidence: tuple[Evidence, ...] = ()
+    remedies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A rule that could not be asked, and the facts it missed."""
+
+    rule: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Findings, the worst first, and the rules that could not be asked."""
+
+    findings: tuple[Finding, ...] = field(default=())
+    skipped: tuple[Skipped, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Values -> eyes and machines. Nothing to its left prints."""
