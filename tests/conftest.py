@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from necroscope.lab.captured import incident_text, lay_out
+from necroscope.sense.host import Host
+from stage.program import Program
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,3 +20,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root on a real Linux kernel"))
+
+
+HOSTS = Path(__file__).parent / "hosts"
+
+
+@pytest.fixture
+def captured(tmp_path: Path) -> Callable[[str], Host]:
+    """A captured host of tests/hosts, laid out in a folder of its own; `incident` is the one the package ships."""
+
+    def lay(name: str) -> Host:
+        text = incident_text() if name == "incident" else (HOSTS / f"{name}.host").read_text("utf-8")
+        folder = tmp_path / name
+        folder.mkdir()
+        return Host(lay_out(text, folder))
+
+    return lay
+
+
+@pytest.fixture(scope="session")
+def necroscope() -> Program:
+    """The program as users start it."""
+    return Program()

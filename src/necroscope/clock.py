@@ -10,6 +10,7 @@ import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 NS = 1_000_000_000
 
@@ -46,9 +47,19 @@ def elapsed_s() -> float:
 
 
 def cpu_s() -> tuple[float, float]:
-    """User and kernel seconds this process has used."""
+    """User and kernel seconds that this process and its ended children have used."""
     used = os.times()
-    return used.user, used.system
+    return used.user + used.children_user, used.system + used.children_system
+
+
+def process_age_s() -> float:
+    """Seconds since this process was started, give or take a clock tick; 0 where the kernel does not tell."""
+    try:
+        after_name = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        started_s = int(after_name[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0
+    return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - started_s)
 
 
 def sleep(seconds: float) -> None:

@@ -1,7 +1,8 @@
 """The vocabulary: frozen values that every layer speaks, and nothing that reads, stores or prints.
 
 A *signal* is declared once by the sensor that reads it. A sensor's *reading* is made of samples (numbers of
-declared signals) and records (things with names: zombies, units, containers, symptoms). Rules turn them into *findings*.
+declared signals) and records (things with names: zombies, units, containers, symptoms). Rules turn them into
+*findings*.
 Units stand in the names: `_ns` nanoseconds, `_s` seconds, `_bytes` bytes; `at_ns` is always UTC.
 None means unknown, never zero.
 """
@@ -73,7 +74,8 @@ class Family:
     """Zombies whose paths differ only in ids and numbers: `/docker/<id>`.
 
     Ages are seconds since creation; None where the kernel does not tell. `born_last_hour` is None
-    unless the age of nearly every member is known.
+    unless the age of nearly every member is known. `repeated` are paths that several zombies bore, with how many
+    (something was made anew under the same name, over and over); `newest` are the paths of the youngest members.
     """
 
     pattern: str
@@ -84,6 +86,8 @@ class Family:
     oldest_age_s: float | None = None
     newest_age_s: float | None = None
     born_last_hour: int | None = None
+    repeated: tuple[tuple[str, int], ...] = ()
+    newest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +224,7 @@ class HostIdentity:
     name: str
     kernel: str
     boot_id: str
-    cpus: int
+    cpus: int | None
     uptime_s: float | None = None
 
 
@@ -304,3 +308,22 @@ class Diagnosis:
 
     findings: tuple[Finding, ...] = field(default=())
     skipped: tuple[Skipped, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """One scan: which node, what was counted, what is wrong, what could not be seen, and what looking cost."""
+
+    host: HostIdentity
+    at_ns: int
+    window_s: float
+    census: Census | None
+    diagnosis: Diagnosis
+    unseen: tuple[Unseen, ...]
+    cost: Cost
+    captured: bool = False
+
+    @property
+    def sick(self) -> bool:
+        """True when something is wrong; what is only worth mentioning does not make a node sick."""
+        return any(finding.severity != "info" for finding in self.diagnosis.findings)

@@ -1,8 +1,8 @@
 """`Host(root)`: the only door to files of a node, live (`/`) or captured (a folder that looks like one).
 
 Paths are logical and absolute (`/proc/stat`) whatever the root. A captured tree is hostile until proven
-otherwise: no link is followed, nothing but regular files and directories is opened, every read is bounded. On the live host
-links are followed (sysfs is made of them) and reads are bounded too. Whatever cannot be read raises
+otherwise: no link is followed, nothing but regular files and directories is opened, every read is bounded. On the live
+host links are followed (sysfs is made of them) and reads are bounded too. Whatever cannot be read raises
 `Unavailable` with the reason; a caller that can do without it says so and goes on.
 
 A capture also holds what is no file on a live host, under `/necroscope/`: the clocks at the time
@@ -112,7 +112,7 @@ class Host:
         """Where a link points, unfollowed. A capture keeps such a link as a small file."""
         try:
             if stat.S_ISLNK(self._stat(path).st_mode):
-                return os.readlink(self.root / path.lstrip("/"))
+                return str((self.root / path.lstrip("/")).readlink())
         except OSError as error:
             raise _unavailable(path, error) from error
         return self.read(path, 4096).decode("utf-8", "replace").strip()

@@ -48,6 +48,8 @@ def _decode(kind: Any, value: Any) -> Any:
     if kind == model.Record:
         return _decode(_RECORDS[value["is"]], value)
     if is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(value, dict):
+            raise TypeError(value)
         hints = _hints(kind)
         return kind(**{name: _decode(hints[name], value[name]) for name in hints if name in value})
     origin = get_origin(kind)

@@ -1,0 +1,39 @@
+# One command runs the main job, one passes the tests; both do all set-up by themselves.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+TEST_PACKAGES := systemd-container dbus podman runc busybox-static
+
+.PHONY: help setup demo test lint bench clean
+
+help:
+	@echo "make demo    make real zombie cgroups on this kernel, scan them, clean up"
+	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
+	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
+	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml tools/make-venv
+	@tools/make-venv $(PYTHON) $(VENV)
+	@touch $(READY)
+
+demo: setup
+	@$(VENV)/bin/necroscope demo
+
+lint: setup
+	@$(VENV)/bin/ruff check -q .
+	@$(VENV)/bin/ruff format -q --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
+
+test: setup
+	@tools/system-packages $(TEST_PACKAGES)
+	@$(MAKE) --no-print-directory lint
+	@$(VENV)/bin/pytest
+
+bench: setup
+	@$(VENV)/bin/python -m bench
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache

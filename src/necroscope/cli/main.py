@@ -1,0 +1,104 @@
+"""The command line: verbs, loaded when they are called, and the one place that turns errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from necroscope import __version__
+from necroscope.errors import NecroscopeError
+
+VERBS: dict[str, str] = {
+    "scan": "Is this node sick, now?",
+    "bundle": "One file with everything about this instant, for a ticket.",
+    "demo": "Make real zombies, scan them, clean up: the newcomer's tour.",
+}
+EXIT_CODES = """\b
+Exit codes:
+  0  nothing wrong found
+  1  something wrong found
+  2  bad usage or input
+  3  this environment cannot do it (permission, tool, kernel feature)
+  4  internal error, a defect of ours
+"""
+
+
+class Verbs(click.Group):
+    """Verbs are imported when they run: `--help` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = getattr(import_module(f"necroscope.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=Verbs, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="necroscope")
+def main() -> None:
+    """Why is this node sick, and what makes it stop?
+
+    \b
+    Examples:
+      necroscope scan                      one look at this node
+      necroscope scan --json | jq .cgroups
+      necroscope bundle --now node7.ncb    take the evidence along
+      necroscope scan --bundle node7.ncb   and read it elsewhere
+    """
+
+
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """The program. Every error leaves one sentence and a hint on stderr, and its exit code."""
+    try:
+        sys.exit(main.main(args=arguments, prog_name="necroscope", standalone_mode=False) or 0)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.Abort:
+        sys.exit(_say("stopped.", "", 130))
+    except click.ClickException as error:
+        hint = error.ctx.command_path + " --help" if isinstance(error, click.UsageError) and error.ctx else ""
+        sys.exit(_say(error.format_message(), f"see {hint}" if hint else "", 2))
+    except NecroscopeError as error:
+        sys.exit(_say(error.message, error.hint, error.exit_code))
+    except BrokenPipeError:
+        _leave_broken_pipe()
+    except Exception:
+        sys.exit(_say_defect())
+
+
+def _say(message: str, hint: str, code: int) -> int:
+    from necroscope.show.plain import plain
+
+    click.echo(f"necroscope: {plain(message)}", err=True)
+    if hint:
+        click.echo(f"  hint: {plain(hint)}", err=True)
+    return code
+
+
+def _say_defect() -> int:
+    """A defect of ours: one line, and where the details are."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="necroscope-defect-", suffix=".txt", delete=False) as file:
+        traceback.print_exc(file=file)
+    summary = traceback.format_exc().strip().rpartition("\n")[2]
+    return _say(f"internal error: {summary}", f"the details are in {file.name}; please report them", 4)
+
+
+def _leave_broken_pipe() -> NoReturn:
+    """The reader went away (`| head`): that is no error, and nothing may be flushed to it any more."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)

@@ -1,0 +1,64 @@
+"""`necroscope scan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from necroscope.cli.options import Span, config_option, console, output_options, source_options
+
+
+@click.command()
+@source_options
+@click.option(
+    "--for", "window_s", type=Span(), help="Look twice, this far apart (5s, 2m): growth and loops are measured."
+)
+@click.option("--watch", is_flag=True, help="Scan again and again until Ctrl-C.")
+@click.option("--interval", type=Span(), default=2.0, show_default="2s", help="With --watch: pause between scans.")
+@config_option
+@output_options
+def scan(
+    root: Path | None,
+    bundle: Path | None,
+    window_s: float | None,
+    watch: bool,
+    interval: float,
+    config_file: Path | None,
+    as_json: bool,
+    no_color: bool,
+    quiet: bool,
+) -> None:
+    """Is this node sick, now? One second, no recording needed.
+
+    Counts the zombie memory cgroups and names them, with the files that pin them; finds units and containers that
+    crash-loop, what the kernel log complained about, and says what it could not see. Changes nothing.
+
+    \b
+    Examples:
+      necroscope scan
+      necroscope scan --for 5s                look twice: is it growing?
+      necroscope scan --watch --interval 10s
+      necroscope scan --json | jq '.findings[].title'
+      necroscope scan --root ./captured-host
+    """
+    from necroscope import config
+    from necroscope.cli.reports import emit_scan
+    from necroscope.cli.sources import open_host
+    from necroscope.scan import WINDOW_S, Scanner
+
+    if watch and (root or bundle):
+        raise click.UsageError("--watch watches a live host; a captured one does not change")
+    settings = config.load(config_file)
+    with open_host(root, bundle) as host:
+        scanner = Scanner(host, settings, whole_process=True)
+        out = console(no_color)
+        report = scanner.scan(WINDOW_S if window_s is None else window_s)
+        emit_scan(report, out, as_json, quiet, watching=watch)
+        try:
+            while watch:
+                report = scanner.scan(interval)
+                emit_scan(report, out, as_json, quiet, watching=True)
+        except KeyboardInterrupt:
+            pass
+    raise SystemExit(1 if report.sick else 0)

@@ -1,0 +1,1 @@
+"""Window -> values: what stored looks say, computed and not yet judged."""

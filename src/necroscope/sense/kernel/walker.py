@@ -1,0 +1,299 @@
+"""The walk through the tree of memory cgroups, on any `KernelMemory`.
+
+Bounded in time, nodes and depth, and iterative. Every zombie is streamed into a tally and forgotten; what is kept are
+the cgroups that have children and were not visited yet. Live cgroups are named only where a name is needed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from necroscope import clock
+from necroscope.errors import Unavailable
+from necroscope.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
+from necroscope.sense.family import segment_pattern
+from necroscope.sense.kernel.files import Files, Inode
+from necroscope.sense.kernel.layout import MemcgLayout
+from necroscope.sense.kernel.memory import KernelMemory
+from necroscope.sense.kernel.pins import Pins
+from necroscope.sense.kernel.pointers import Pointers
+from necroscope.sense.kernel.siblings import Node, Siblings
+from necroscope.sense.kernel.tally import Tally
+from necroscope.sense.kernel.zombies import Coroner, Details, Ticks, Zombie
+
+NODES_MAX = 2_000_000
+DEPTH_MAX = 256
+UNREADABLE = "<unreadable>"
+# the share of the time that is kept for counts and names
+_HURRY = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What one walk saw.
+
+    `live` counts online cgroups, the root included. `empty_directories` are live ones with no process and no live
+    child. `vanished` were freed while they were read, and are counted nowhere.
+    """
+
+    live: int
+    zombies: int
+    by_parent: tuple[ParentCount, ...] = ()
+    families: tuple[Family, ...] = ()
+    pinned_by: tuple[Pin, ...] = ()
+    empty_directories: tuple[DirectoryFamily, ...] = ()
+    partial: bool = False
+    reasons: tuple[str, ...] = ()
+    failed_reads: int = 0
+    vanished: int = 0
+
+
+@dataclass(slots=True)
+class _Place:
+    """A cgroup with children. The root's path is empty; None is not known yet."""
+
+    node: Node
+    above: _Place | None
+    live: bool
+    depth: int
+    path: str | None = None
+    pattern: str = ""
+
+
+@dataclass(slots=True)
+class _Body:
+    """A zombie on its way into the tally."""
+
+    node: Node
+    details: Details
+    path: str
+    family: str
+    held: dict[PinKind, int]
+    files: dict[PinKind, list[str]]
+
+
+class Walker:
+    """One walk."""
+
+    def __init__(
+        self,
+        memory: KernelMemory,
+        layout: MemcgLayout,
+        pointers: Pointers,
+        pins: Pins | None = None,
+        files: Files | None = None,
+        now: Ticks | None = None,
+        on_zombie: Callable[[Zombie], None] | None = None,
+    ) -> None:
+        self._memory, self._layout, self._pointers, self._files = memory, layout, pointers, files
+        self._siblings = Siblings(memory, layout, pointers)
+        self._coroner = Coroner(memory, layout, pointers, pins, now)
+        self._pinned = pins is not None
+        self._on_zombie = on_zombie
+        self._tally = Tally()
+        self._stack: list[_Place] = []
+        self._live = self._seen = self._vanished = self._unpinned = 0
+        self._hurry_at = 0.0
+        self.reasons: list[str] = []
+        if layout.population is None:
+            self.reasons.append("this kernel does not tell which cgroups hold no process")
+
+    def walk(self, deadline: float) -> Walk:
+        """Walk until done or until `deadline` on the stop-watch of `clock`.
+
+        Counts and names come first: when three quarters of the time are gone, pins are no longer read.
+        """
+        self._live = 1
+        self._hurry_at = deadline - (deadline - clock.elapsed_s()) * _HURRY
+        self._stack = [_Place(self._root(), None, True, 0, "")]
+        while self._stack and self._in_bounds(deadline):
+            place = self._stack.pop()
+            if not self._siblings.still([place.node])[0]:
+                continue
+            torn = self._siblings.torn
+            for batch in self._siblings.children(place.node.css):
+                self._take(place, batch)
+                if not self._in_bounds(deadline):
+                    break
+            if self._siblings.torn > torn:
+                self.reasons.append(
+                    f"the children of {self._path(place) or '/'} changed faster than they could be read"
+                )
+        return self._result()
+
+    def _in_bounds(self, deadline: float) -> bool:
+        stop = ""
+        if clock.elapsed_s() > deadline:
+            stop = "the walk ran out of time"
+        elif self._seen > NODES_MAX:
+            stop = f"the walk stopped after {NODES_MAX} cgroups"
+        if stop and stop not in self.reasons:
+            self.reasons.append(stop)
+        return not stop
+
+    def _result(self) -> Walk:
+        tally = self._tally
+        if self._unpinned:
+            self.reasons.append(f"time was short: what pins {self._unpinned} of the zombies was not read")
+        return Walk(
+            live=self._live,
+            zombies=tally.zombies,
+            by_parent=tally.by_parent(),
+            families=tally.families(),
+            pinned_by=tally.pinned_by(),
+            empty_directories=tally.empty(),
+            partial=bool(self.reasons),
+            reasons=tuple(self.reasons),
+            failed_reads=self._memory.failed_reads + self._pointers.wild,
+            vanished=self._vanished,
+        )
+
+    def _root(self) -> Node:
+        """Up from the cgroup we run in; the tree has one root, whatever our namespace shows."""
+        task = self._memory.current_task()
+        (cgroups,) = self._pointers.anywhere([self._pointer(task + self._layout.task_cgroups)])
+        css = self._pointer(cgroups + self._layout.set_memory) if cgroups else 0
+        for _ in range(DEPTH_MAX):
+            (css,) = self._pointers.heap([css])
+            if not css:
+                break
+            node = self._siblings.node(css)
+            if not node.parent:
+                return node
+            css = node.parent
+        raise Unavailable("the root of the memory cgroups cannot be found in kernel memory")
+
+    def _pointer(self, address: int) -> int:
+        return int.from_bytes(self._memory.gather([address], 8), "little")
+
+    # -- one batch of children ---------------------------------------------------------------------------
+
+    def _take(self, place: _Place, batch: list[Node]) -> None:
+        layout = self._layout
+        zombies: list[Node] = []
+        living: list[Node] = []
+        for node in batch:
+            # neither online nor dying: just being created
+            live = bool(node.flags & layout.online) or bool(layout.dying and not node.flags & layout.dying)
+            (living if live else zombies).append(node)
+            if node.has_children:
+                self._push(_Place(node, place, live, place.depth + 1))
+        self._seen += len(batch)
+        self._live += len(living)
+        if zombies:
+            self._bury(place, zombies)
+        if living and layout.population is not None:
+            self._find_empty(place, living)
+
+    def _push(self, place: _Place) -> None:
+        if place.depth < DEPTH_MAX:
+            self._stack.append(place)
+        else:
+            reason = f"cgroups deeper than {DEPTH_MAX} levels were not visited"
+            self.reasons += [] if reason in self.reasons else [reason]
+
+    def _bury(self, place: _Place, zombies: list[Node]) -> None:
+        pins = self._pinned and clock.elapsed_s() < self._hurry_at
+        details = self._coroner.examine(zombies, pins)
+        still = self._siblings.still(zombies)
+        self._vanished += still.count(False)
+        folder, parent = self._path(place), self._live_parent(place)
+        if self._pinned and not pins:
+            self._unpinned += still.count(True)
+        bodies: list[_Body] = []
+        for node, one, there in zip(zombies, details, still, strict=True):
+            if there:
+                name = one.name.decode("utf-8", "surrogateescape") or UNREADABLE
+                family = self._tally.family_of(place.pattern, segment_pattern(name))
+                body = _Body(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {})
+                self._tally.add(family, parent, body.path, node.serial, one.age_s, body.held)
+                bodies.append(body)
+        self._tally.add_parent(parent, len(bodies))
+        self._name_files(bodies)
+        if self._on_zombie is not None:
+            for body in bodies:
+                self._on_zombie(_zombie(body))
+
+    def _held(self, node: Node, details: Details) -> dict[PinKind, int]:
+        """Bytes by kind. Usage includes what lies below: with children and no pages, the children are the pin."""
+        held = details.held
+        if held.on_lists or node.has_children:
+            return held.bytes
+        return {"kernel": details.pages * mmap.PAGESIZE} if details.pages or details.references else {}
+
+    def _name_files(self, bodies: list[_Body]) -> None:
+        """Names of pinning files, as many as the tally wants; all of them when zombies are told one by one."""
+        wanted: list[tuple[_Body, PinKind, Inode]] = []
+        for body in bodies:
+            for kind, inodes in body.details.held.inodes.items():
+                for inode in inodes:
+                    if self._tally.wants_file(body.family, kind) or self._on_zombie is not None:
+                        wanted.append((body, kind, inode))
+        if not wanted or self._files is None:
+            return
+        for (body, kind, _), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
+            if name is not None:
+                body.files.setdefault(kind, []).append(name)
+                self._tally.add_file(body.family, kind, name)
+
+    def _find_empty(self, place: _Place, living: list[Node]) -> None:
+        """Live cgroups with no process in them and no live child."""
+        window = self._layout.population
+        assert window is not None
+        cgroups = self._pointers.heap([node.cgroup for node in living])
+        data = self._memory.gather([one + window.start if one else 0 for one in cgroups], window.length)
+        empty = [
+            node
+            for node, cgroup, row in zip(living, cgroups, window.rows(data), strict=True)
+            if cgroup and not any(row)
+        ]
+        if not empty:
+            return
+        names, still = self._coroner.names([node.cgroup for node in empty]), self._siblings.still(empty)
+        folder = self._path(place)
+        for (name, _), there in zip(names, still, strict=True):
+            if there and name:
+                text = os.fsdecode(name)
+                self._tally.add_empty(f"{place.pattern}/{segment_pattern(text)}", f"{folder}/{text}")
+
+    # -- paths -------------------------------------------------------------------------------------------
+
+    def _path(self, place: _Place) -> str:
+        """The path of a place; what lies above it is named on the way, once."""
+        unnamed: list[_Place] = []
+        one: _Place | None = place
+        while one is not None and one.path is None:
+            unnamed.append(one)
+            one = one.above
+        names = self._coroner.names([each.node.cgroup for each in unnamed]) if unnamed else []
+        for each, (name, _) in zip(reversed(unnamed), reversed(names), strict=True):
+            assert each.above is not None
+            text = os.fsdecode(name) or UNREADABLE
+            each.path = f"{each.above.path}/{text}"
+            each.pattern = f"{each.above.pattern}/{segment_pattern(text)}"
+        return place.path or ""
+
+    def _live_parent(self, place: _Place) -> str:
+        while not place.live and place.above is not None:
+            place = place.above
+        return self._path(place) or "/"
+
+
+def _zombie(body: _Body) -> Zombie:
+    details = body.details
+    return Zombie(
+        path=body.path,
+        serial=body.node.serial,
+        cgroup_id=details.cgroup_id,
+        age_s=details.age_s,
+        pages=details.pages,
+        references=details.references,
+        pins=tuple(Pin(kind, size, tuple(body.files.get(kind, ()))) for kind, size in _ranked(body.held)),
+    )
+
+
+def _ranked(held: dict[PinKind, int]) -> list[tuple[PinKind, int]]:
+    return sorted(held.items(), key=lambda one: -one[1])

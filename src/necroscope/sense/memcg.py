@@ -1,0 +1,79 @@
+"""Zombie memory cgroups over time: the census as a sensor, and how fast it grows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from necroscope import clock
+from necroscope.model import Census, Reading, Sample, Signal
+from necroscope.sense.census import take_census
+from necroscope.sense.host import Host
+
+HOUR_S = 3600.0
+# Measured growth beats what ages tell once it rests on this many zombies or this much time.
+_ENOUGH_ZOMBIES = 5
+_ENOUGH_S = 600.0
+
+
+class Memcg:
+    """The census as a sensor; between two looks it measures growth."""
+
+    name: ClassVar[str] = "memcg"
+    signals: ClassVar[tuple[Signal, ...]] = (
+        Signal("memcg_tracked", "cgroups", "gauge", "Memory cgroups the kernel keeps, alive or not."),
+        Signal("memcg_live", "cgroups", "gauge", "Memory cgroups that have a directory."),
+        Signal("memcg_zombies", "cgroups", "gauge", "Memory cgroups that were removed and not released."),
+        Signal("memcg_zombies_below", "cgroups", "gauge", "Zombies by nearest live ancestor.", ("parent",)),
+        Signal("memcg_leaked_directories", "cgroups", "gauge", "Cgroup directories left behind without a process."),
+    )
+
+    def __init__(self) -> None:
+        self._before: tuple[float, int] | None = None
+
+    def read(self, host: Host) -> Reading:
+        """One census."""
+        at_s = clock.elapsed_s()
+        counted, unseen = take_census(host)
+        counted = self._with_growth(host, counted, at_s)
+        return Reading(samples=_samples(counted), records=(counted,), unseen=unseen)
+
+    def _with_growth(self, host: Host, counted: Census, at_s: float) -> Census:
+        if counted.zombies is None:
+            return counted
+        before, self._before = self._before, (at_s, counted.zombies)
+        if before is not None:
+            window_s, born = at_s - before[0], counted.zombies - before[1]
+            if window_s > 0 and (born >= _ENOUGH_ZOMBIES or window_s >= _ENOUGH_S):
+                return replace(counted, growth_per_hour=born / window_s * HOUR_S, growth_basis="measured")
+        return _growth_from_one_look(counted, _uptime_s(host))
+
+
+def _growth_from_one_look(counted: Census, uptime_s: float | None) -> Census:
+    """Births of the last hour where ages are known, else the average since boot."""
+    if counted.zombies is None or uptime_s is None or uptime_s <= 0:
+        return counted
+    born = [family.born_last_hour for family in counted.families]
+    if born and None not in born:
+        hours = min(uptime_s, HOUR_S) / HOUR_S
+        return replace(counted, growth_per_hour=sum(n for n in born if n) / hours, growth_basis="ages")
+    return replace(counted, growth_per_hour=counted.zombies / uptime_s * HOUR_S, growth_basis="since-boot")
+
+
+def _uptime_s(host: Host) -> float | None:
+    fields = (host.read_or_none("/proc/uptime") or b"").split()
+    try:
+        return float(fields[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _samples(counted: Census) -> tuple[Sample, ...]:
+    totals = {
+        "memcg_tracked": counted.tracked,
+        "memcg_live": counted.live,
+        "memcg_zombies": counted.zombies,
+        "memcg_leaked_directories": counted.leaked_directories,
+    }
+    known = [Sample(name, value) for name, value in totals.items() if value is not None]
+    return (*known, *(Sample("memcg_zombies_below", row.zombies, (row.path,)) for row in counted.by_parent))

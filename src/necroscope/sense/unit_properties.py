@@ -1,0 +1,212 @@
+"""Properties of systemd's units in trouble: asked over D-Bus, or of systemctl where no bus answers.
+
+A unit is in trouble when it failed, waits for its next automatic restart, or was restarted at all. Both ways
+bring back the same property names (those of the D-Bus interface org.freedesktop.systemd1); D-Bus gives typed values,
+systemctl strings, and `systemd.py` reads either. All is bounded: units asked, units described, seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from necroscope import clock
+from necroscope.errors import Unavailable
+from necroscope.sense.command import Runner
+
+if TYPE_CHECKING:
+    from dbus_fast import Message
+    from dbus_fast.aio import MessageBus
+
+Properties = dict[str, Any]
+
+MAX_DESCRIBED = 64
+PROPERTIES = (
+    *("Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "UnitFilePreset", "FragmentPath"),
+    *("WantedBy", "RequiredBy", "TriggeredBy", "ActiveEnterTimestampMonotonic", "InactiveExitTimestampMonotonic"),
+    *("Result", "NRestarts", "Restart", "ExecMainCode", "ExecMainStatus", "ExecMainStartTimestampMonotonic"),
+    *("MainPID", "ControlGroup", "Slice"),
+)
+
+# The reference bus lets one connection wait for 128 replies at a time (max_replies_per_connection).
+_IN_FLIGHT = 64
+_SYSTEMD = "org.freedesktop.systemd1"
+# Part of the budget that is kept for describing what was found.
+_RESERVE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Loaded units by active state, and the troubled ones, worst first. `unasked`: services whose restarts are
+    unknown because the time was up; `undescribed`: troubled units beyond the limit."""
+
+    by_state: dict[str, int]
+    troubled: tuple[Properties, ...]
+    unasked: int = 0
+    undescribed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    name: str
+    active: str
+    sub: str
+    path: str
+    restarts: int = 0
+
+    @property
+    def troubled(self) -> bool:
+        return self.active == "failed" or self.sub.startswith("auto-restart") or self.restarts > 0
+
+
+# -- D-Bus ---------------------------------------------------------------------------------------------
+
+
+def over_bus(socket: str, budget_s: float) -> Units:
+    """Ask systemd on the bus behind this socket. `Unavailable` when it does not answer as expected, or in time."""
+    import asyncio
+
+    from dbus_fast.errors import AuthError, DBusError
+
+    try:
+        return asyncio.run(asyncio.wait_for(_ask(socket, clock.elapsed_s() + budget_s, budget_s), budget_s + 0.1))
+    except TimeoutError as error:
+        raise Unavailable("systemd did not answer on the bus in time") from error
+    except (DBusError, AuthError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise Unavailable(f"systemd cannot be asked over the bus ({type(error).__name__})") from error
+
+
+async def _ask(socket: str, deadline: float, budget_s: float) -> Units:
+    from dbus_fast.aio import MessageBus
+
+    bus = await MessageBus(bus_address=f"unix:path={_escaped(socket)}").connect()
+    try:
+        reply = await bus.call(_message("/org/freedesktop/systemd1", f"{_SYSTEMD}.Manager", "ListUnits"))
+        loaded = [_Unit(row[0], row[3], row[4], row[6]) for row in _body(reply)[0] if row[2] == "loaded"]
+        services = [unit for unit in loaded if unit.name.endswith(".service")]
+        services.sort(key=lambda unit: not unit.troubled)
+        counted = await _with_restarts(bus, services, deadline - budget_s * _RESERVE)
+        others = [unit for unit in loaded if not unit.name.endswith(".service")]
+        troubled = _worst_first([*counted, *others])
+        described = await _describe(bus, troubled[:MAX_DESCRIBED], deadline)
+        undescribed = len(troubled) - len(described)
+        return Units(_by_state(loaded), tuple(described), len(services) - len(counted), undescribed)
+    finally:
+        bus.disconnect()
+
+
+async def _with_restarts(bus: MessageBus, units: list[_Unit], deadline: float) -> list[_Unit]:
+    """The services with their restart counts, as far as the time goes; a service that vanished counts none."""
+    counted: list[_Unit] = []
+    for batch in _batches(units):
+        if clock.elapsed_s() > deadline:
+            break
+        asked = [(unit.path, "Get", "ss", [f"{_SYSTEMD}.Service", "NRestarts"]) for unit in batch]
+        for unit, body in zip(batch, await _property_calls(bus, asked), strict=True):
+            restarts = body[0].value if body else 0
+            counted.append(_Unit(unit.name, unit.active, unit.sub, unit.path, restarts))
+    return counted
+
+
+async def _describe(bus: MessageBus, units: list[_Unit], deadline: float) -> list[Properties]:
+    described: list[Properties] = []
+    for batch in _batches(units, 16):
+        if described and clock.elapsed_s() > deadline:
+            break
+        # An empty interface asks for the properties of all of them at once.
+        replies = await _property_calls(bus, [(unit.path, "GetAll", "s", [""]) for unit in batch])
+        for body in replies:
+            if body:
+                described.append({name: body[0][name].value for name in PROPERTIES if name in body[0]})
+    return described
+
+
+async def _property_calls(bus: MessageBus, calls: Iterable[tuple[str, str, str, list[str]]]) -> list[list[Any]]:
+    """Bodies of the replies, in the order of the calls; empty where the unit is gone."""
+    import asyncio
+
+    messages = [
+        _message(path, "org.freedesktop.DBus.Properties", member, signature, body)
+        for path, member, signature, body in calls
+    ]
+    replies = await asyncio.gather(*(bus.call(message) for message in messages))
+    return [_body(reply, missing_ok=True) for reply in replies]
+
+
+def _message(path: str, interface: str, member: str, signature: str = "", body: list[str] | None = None) -> Message:
+    from dbus_fast import Message
+
+    return Message(
+        destination=_SYSTEMD, path=path, interface=interface, member=member, signature=signature, body=body or []
+    )
+
+
+def _body(reply: Message | None, missing_ok: bool = False) -> list[Any]:
+    from dbus_fast import MessageType
+
+    if reply is not None and reply.message_type is MessageType.METHOD_RETURN:
+        return reply.body
+    if missing_ok:
+        return []
+    raise LookupError(reply.error_name if reply else "no reply")
+
+
+def _escaped(path: str) -> str:
+    """A path inside a D-Bus address: everything but the optionally-escaped bytes as %xx."""
+    return re.sub(rb"[^-0-9A-Za-z_/.*\\]", lambda match: b"%%%02x" % match[0][0], path.encode()).decode()
+
+
+# -- systemctl -----------------------------------------------------------------------------------------
+
+
+def by_systemctl(run: Runner, budget_s: float) -> Units:
+    """Ask systemctl, which reaches PID 1 without a bus when it runs as root. Its `show` is meant for machines."""
+    deadline = clock.elapsed_s() + budget_s
+    overview = "--property=Id,LoadState,ActiveState,SubState,NRestarts"
+    rows = parse_show(run(["systemctl", "show", "--all", overview, "*"], budget_s))
+    loaded = [
+        _Unit(row["Id"], row.get("ActiveState", ""), row.get("SubState", ""), "", _count(row.get("NRestarts", "")))
+        for row in rows
+        if row.get("LoadState") == "loaded" and row.get("Id")
+    ]
+    troubled = _worst_first(loaded)
+    names = [unit.name for unit in troubled[:MAX_DESCRIBED]]
+    described: list[dict[str, str]] = []
+    if names:
+        command = ["systemctl", "show", f"--property={','.join(PROPERTIES)}", "--", *names]
+        described = parse_show(run(command, max(deadline - clock.elapsed_s(), 0.1)))
+    return Units(_by_state(loaded), tuple(described), 0, len(troubled) - len(names))
+
+
+def parse_show(text: bytes) -> list[dict[str, str]]:
+    """Blocks of NAME=VALUE lines, an empty line between two units; other lines are left out."""
+    units: list[dict[str, str]] = []
+    for block in text.decode("utf-8", "replace").split("\n\n"):
+        pairs = [line.split("=", 1) for line in block.split("\n") if "=" in line]
+        if pairs:
+            units.append({pair[0]: pair[1] for pair in pairs})
+    return units
+
+
+# -- both ----------------------------------------------------------------------------------------------
+
+
+def _worst_first(units: list[_Unit]) -> list[_Unit]:
+    troubled = [unit for unit in units if unit.troubled]
+    return sorted(troubled, key=lambda unit: (-unit.restarts, unit.active != "failed", unit.name))
+
+
+def _by_state(units: list[_Unit]) -> dict[str, int]:
+    return dict(sorted(Counter(unit.active for unit in units).items()))
+
+
+def _batches(units: Sequence[_Unit], size: int = _IN_FLIGHT) -> Iterator[Sequence[_Unit]]:
+    for start in range(0, len(units), size):
+        yield units[start : start + size]
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 12 else 0

@@ -1,0 +1,1 @@
+"""A kernel for tests: its BTF and its memory, built in Python."""

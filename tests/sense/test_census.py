@@ -1,0 +1,212 @@
+"""The census on captured hosts: every mode, and what must stay unknown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from necroscope.errors import Unavailable
+from necroscope.model import Census, Family, ParentCount, Pin, Unseen
+from necroscope.sense import census
+from necroscope.sense.census import take_census
+from necroscope.sense.host import Host
+from necroscope.sense.kernel.memcg_walk import Walk
+from necroscope.sense.memcg import Memcg
+from necroscope.sense.replay import encode
+
+Lay = Callable[[str], Host]
+
+
+def _numbers(counted: Census) -> tuple[int | None, int | None, int | None, str]:
+    return counted.tracked, counted.live, counted.zombies, counted.counted_by
+
+
+def _reasons(unseen: tuple[Unseen, ...]) -> str:
+    return "\n".join(line.reason for line in unseen)
+
+
+def test_the_incident(captured: Lay) -> None:
+    counted, unseen = take_census(captured("incident"))
+    assert _numbers(counted) == (68_680, 240, 68_440, "proc-cgroups")
+    assert "may walk every zombie" in _reasons(unseen)
+
+
+def test_v2_attributes_to_the_nearest_live_ancestor(captured: Lay) -> None:
+    counted, _ = take_census(captured("v2-nested"))
+    assert _numbers(counted) == (95, 8, 87, "cgroup-stat")
+    assert counted.by_parent == (
+        ParentCount("/kubepods.slice/kubepods-burstable.slice/pod1.slice", 60),
+        ParentCount("/kubepods.slice/kubepods-burstable.slice", 20),
+        ParentCount("/system.slice/a.service", 7),
+    )
+
+
+def test_newer_kernels_tell_memory_apart(captured: Lay) -> None:
+    counted, _ = take_census(captured("v2-6.12"))
+    assert _numbers(counted) == (28, 3, 25, "cgroup-stat")
+    assert counted.by_parent == (ParentCount("/apps", 20), ParentCount("/apps/web", 5))
+
+
+def test_a_missing_row_means_nothing_where_v2_counts(captured: Lay) -> None:
+    counted, _ = take_census(captured("v2-memory-row-missing"))
+    assert _numbers(counted) == (15, 12, 3, "cgroup-stat")
+
+
+def test_a_missing_row_on_v1_is_unknown_not_zero(captured: Lay) -> None:
+    counted, unseen = take_census(captured("v1-memory-row-missing"))
+    assert (counted.tracked, counted.live, counted.zombies) == (None, 2, None)
+    assert "unknown, not zero" in _reasons(unseen)
+
+
+def test_hybrid_counts_where_the_memory_controller_is(captured: Lay) -> None:
+    counted, _ = take_census(captured("hybrid"))
+    assert _numbers(counted) == (105, 5, 100, "proc-cgroups")
+    assert counted.pinned_by == (Pin("tmpfs", 409600), Pin("page-cache", 4096))
+
+
+@pytest.mark.parametrize("name", ["container-v1", "container-v1-namespace"])
+def test_inside_a_container_the_hosts_count_is_no_alarm(captured: Lay, name: str) -> None:
+    counted, unseen = take_census(captured(name))
+    assert (counted.tracked, counted.live, counted.zombies, counted.host_wide) == (68_680, None, None, True)
+    assert "cgroup namespace" in _reasons(unseen)
+
+
+def test_inside_a_v2_namespace_its_own_subtree_counts(captured: Lay) -> None:
+    counted, unseen = take_census(captured("container-v2"))
+    assert _numbers(counted) == (6, 2, 4, "cgroup-stat")
+    assert not counted.host_wide
+    assert "its own cgroups" in _reasons(unseen)
+
+
+def test_co_mounted_controllers(captured: Lay) -> None:
+    host = captured("v1-co-mounted")
+    for path in ("a/b", "c d"):
+        (host.root / "cgroup/cpu and memory" / path).mkdir(parents=True)
+    counted, _ = take_census(host)
+    assert _numbers(counted) == (9, 4, 5, "proc-cgroups")
+
+
+def test_a_recorded_walk_names_them(captured: Lay) -> None:
+    host = captured("incident")
+    family = Family("/docker/<id>", "/docker", 68_440)
+    walked = Walk(live=240, zombies=68_440, by_parent=(ParentCount("/docker", 68_440),), families=(family,))
+    (host.root / "necroscope/memcg_walk.json").write_text(json.dumps(encode(walked)))
+    counted, unseen = take_census(host)
+    assert _numbers(counted) == (68_680, 240, 68_440, "kernel-walk")
+    assert counted.families == (family,)
+    assert unseen == ()
+
+
+def test_leaked_directories_are_told_from_what_is_empty_by_nature(captured: Lay) -> None:
+    host = captured("hybrid")
+    memory = host.root / "sys/fs/cgroup/memory"
+    for number in range(12):
+        for name in (f"pods/{number:032x}", f"mounts/var-{number}.mount", f"used/{number:032x}"):
+            (memory / name).mkdir(parents=True)
+            (memory / name / "cgroup.procs").write_text("7\n" if name.startswith("used") else "")
+    counted, _ = take_census(host)
+    assert counted.leaked_directories == 12
+    assert [family.pattern for family in counted.leaked_families] == ["/pods/<id>"]
+
+
+def test_mglru_names_them_where_the_walk_cannot(captured: Lay) -> None:
+    host = captured("hybrid")
+    listed = host.root / "sys/kernel/debug/lru_gen"
+    listed.parent.mkdir(parents=True)
+    lines = [f"memcg     0 /box/a/job-{number:032x}\n node     0\n" for number in range(98)]
+    listed.write_text("memcg     1 \n node     0\nmemcg     2 /box/a\n" + "".join(lines))
+    counted, _ = take_census(host)
+    assert counted.by_parent == (ParentCount("/box/a", 98),)
+    assert [(family.pattern, family.zombies) for family in counted.families] == [("/box/a/job-<id>", 98)]
+    assert counted.partial
+
+
+def test_a_capture_that_was_cut_short_counts_nothing(captured: Lay) -> None:
+    host = captured("incident")
+    manifest = host.root / "necroscope/manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "truncated": ["/sys/fs/cgroup/memory"]}))
+    counted, unseen = take_census(host)
+    assert (counted.tracked, counted.live, counted.zombies, counted.host_wide) == (68_680, None, None, False)
+    assert "cut short" in _reasons(unseen)
+
+
+def test_100_000_live_cgroups_are_counted_within_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wide(Host):
+        """A hundred thousand leaves, none of which may be listed."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.reads = 0
+
+        def subdirectories(self, path: str):  # type: ignore[no-untyped-def]
+            assert path in ("/m", "/m/wide")
+            yield from ([("wide", True)] if path == "/m" else ((f"{n:032x}", False) for n in range(100_000)))
+
+        def read_or_none(self, path: str, limit: int = 0) -> bytes | None:
+            self.reads += 1
+            now[0] += 20e-6
+            return b""
+
+    now = [0.0]
+    monkeypatch.setattr(census.clock, "elapsed_s", lambda: now[0])
+    host = Wide()
+    tree = census._read_tree(host, census.Mount("/m", "/", False, frozenset({"memory"})))
+    assert len(tree.paths) == 100_002
+    assert not tree.complete
+    assert host.reads <= census._TREE_BUDGET_S / 20e-6 + 1
+
+
+def test_no_hierarchy_with_memory_is_unavailable(captured: Lay) -> None:
+    host = captured("v2-nested")
+    (host.root / "sys/fs/cgroup/cgroup.controllers").write_text("cpu pids\n")
+    with pytest.raises(Unavailable, match="memory controller"):
+        take_census(host)
+
+
+@pytest.mark.parametrize("name", ["proc/self/mountinfo", "proc/cgroups", "sys/fs/cgroup/cgroup.stat"])
+@pytest.mark.parametrize("data", [b"", b"\x00\xff" * 100, b"nr_dying_descendants 18446744073709551616\n"])
+def test_broken_files_are_unavailable_or_unknown(captured: Lay, name: str, data: bytes) -> None:
+    host = captured("v2-nested")
+    (host.root / name).write_bytes(data)
+    try:
+        counted, _ = take_census(host)
+    except Unavailable:
+        return
+    assert counted.zombies in (87, None)
+
+
+# -- growth ------------------------------------------------------------------------------------------------
+
+
+def _reading(captured: Lay, family: Family) -> Census:
+    host = captured("incident")
+    walked = Walk(live=240, zombies=family.zombies, families=(family,))
+    (host.root / "necroscope/memcg_walk.json").write_text(json.dumps(encode(walked)))
+    (counted,) = Memcg().read(host).records
+    assert isinstance(counted, Census)
+    return counted
+
+
+def test_growth_by_ages(captured: Lay) -> None:
+    counted = _reading(captured, Family("/a", "/", 900, born_last_hour=360))
+    assert (counted.growth_per_hour, counted.growth_basis) == (360.0, "ages")
+
+
+def test_growth_since_boot_when_ages_are_unknown(captured: Lay) -> None:
+    counted = _reading(captured, Family("/a", "/", 1680))
+    assert (counted.growth_per_hour, counted.growth_basis) == (10.0, "since-boot")
+
+
+def test_growth_measured_between_two_looks(captured: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = captured("v2-nested")
+    sensor = Memcg()
+    monkeypatch.setattr(census.clock, "elapsed_s", lambda: 100.0)
+    sensor.read(host)
+    (host.root / "sys/fs/cgroup/cgroup.stat").write_text("nr_descendants 7\nnr_dying_descendants 97\n")
+    monkeypatch.setattr(census.clock, "elapsed_s", lambda: 110.0)
+    (counted,) = sensor.read(host).records
+    assert isinstance(counted, Census)
+    assert (counted.growth_per_hour, counted.growth_basis) == (3600.0, "measured")

@@ -1,0 +1,75 @@
+"""Stamps of the kernel's log on the time line, and how far off they may be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from necroscope.clock import ClockReading
+from necroscope.errors import Unavailable
+from necroscope.sense.host import Host
+from necroscope.sense.log_clock import LogClock, debug_head, log_clock, parse_offset
+
+S = 1_000_000_000
+HOUR = ClockReading(realtime_ns=1_700_000_000 * S, monotonic_ns=3600 * S, boottime_ns=3600 * S)
+# The head of /sys/kernel/debug/sched/debug as Linux 6.18 prints it.
+HEAD = b"""Sched Debug Version: v0.11, 6.18.44 #1
+ktime                                   : 1278794.144549
+sched_clk                               : 1278821.301542
+cpu_clk                                 : 1278793.662656
+jiffies                                 : 4295211932
+sched_clock_stable()                    : 1
+"""
+
+
+def test_with_both_clocks_known_only_the_age_is_uncertain() -> None:
+    clock = LogClock(HOUR, offset_ns=2 * S)
+    at_ns, uncertainty_ns = clock.place(3588 * 1_000_000)
+    assert at_ns == (1_700_000_000 - 10) * S
+    assert uncertainty_ns == 5_000_000
+
+
+def test_without_the_offset_everything_since_boot_is_uncertain() -> None:
+    assert LogClock(HOUR).place(3590 * 1_000_000) == ((1_700_000_000 - 10) * S, 1_795_000_000)
+
+
+def test_nothing_is_more_certain_than_a_millisecond() -> None:
+    assert LogClock(HOUR, 0).place(3600 * 1_000_000)[1] == 1_000_000
+    assert LogClock(HOUR, 0).place(3700 * 1_000_000)[1] == 1_000_000, "a stamp ahead of the clock has no age"
+
+
+def test_without_a_clock_a_stamp_is_as_uncertain_as_it_is_large() -> None:
+    assert LogClock(None).place(42) == (42_000, 42_000)
+
+
+def test_the_offset_of_the_two_clocks() -> None:
+    assert parse_offset(HEAD) == 481_893
+    assert parse_offset(HEAD.replace(b"1278794.144549", b"1278790.000001")) == -3_662_655
+
+
+@pytest.mark.parametrize("text", [b"", b"\x00\xff", HEAD[:100], HEAD.replace(b"cpu_clk", b"xpu_clk")])
+def test_no_offset_where_it_is_not_told(text: bytes) -> None:
+    assert parse_offset(text) is None
+
+
+def test_a_captured_host_with_everything_and_with_nothing(tmp_path: Path) -> None:
+    assert log_clock(Host(tmp_path)) == LogClock(None)
+    with pytest.raises(Unavailable, match="cannot be read"):
+        debug_head(Host(tmp_path))
+    (tmp_path / "necroscope").mkdir()
+    reading = {"realtime_ns": 5, "monotonic_ns": 4, "boottime_ns": 3}
+    (tmp_path / "necroscope" / "clock.json").write_text(json.dumps(reading))
+    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(5, 4, 3))
+    folder = tmp_path / "sys/kernel/debug/sched"
+    folder.mkdir(parents=True)
+    (folder / "debug").write_bytes(HEAD)
+    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(5, 4, 3), 481_893)
+    assert debug_head(Host(tmp_path)) == ("/sys/kernel/debug/sched/debug", HEAD)
+
+
+def test_the_live_host_has_a_clock() -> None:
+    reading = log_clock(Host()).reading
+    assert reading is not None
+    assert reading.realtime_ns > 1_700_000_000 * S

@@ -1,0 +1,80 @@
+"""Documentation is complete: every verb, option, finding, symptom, signal and JSON field is written down."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from necroscope.cli.main import VERBS
+from necroscope.diagnose.engine import rules
+from necroscope.sense.symptoms import catalogue
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_in_the_readme_and_has_help_with_examples(verb: str) -> None:
+    assert f"necroscope {verb}" in README
+    command: click.Command = getattr(import_module(f"necroscope.cli.{verb}"), verb)
+    assert "Example" in (command.help or "")
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+def test_every_finding_is_documented() -> None:
+    pages = _page("findings.md") + _page("symptoms.md")
+    for rule in rules():
+        for finding in rule.finds:
+            assert f"`{finding}`" in pages, finding
+
+
+def test_no_finding_is_documented_that_does_not_exist() -> None:
+    ids = {finding for rule in rules() for finding in rule.finds}
+    listed = set(re.findall(r"^\| `([a-z-]+)` \|", _page("findings.md"), re.MULTILINE))
+    assert listed == ids - set(catalogue().kinds)
+
+
+def test_the_page_of_signals_is_up_to_date() -> None:
+    made = subprocess.run([sys.executable, ROOT / "tools/signals-page"], capture_output=True, text=True, check=True)
+    assert _page("signals.md") == made.stdout
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", ["add-a-sensor.md", "add-a-rule.md"])
+def test_the_code_of_the_recipes_runs(page: str) -> None:
+    (source,) = re.findall(r'```python\n(""".*?)```', _page(page), re.DOTALL)
+    module: dict[str, object] = {"__name__": "recipe"}
+    exec(compile(source, page, "exec"), module)
+    if page == "add-a-sensor.md":
+        from necroscope.sense.host import Host
+
+        reading = module["Loadavg"]().read(Host())  # type: ignore[operator]
+        assert reading.samples[0].value >= 0
+        assert module["parse_loadavg"](b"0.52 0.58 0.59 1/467 12345\n") == 0.52  # type: ignore[operator]
+    else:
+        from necroscope.diagnose.fact import KernelMemory
+        from necroscope.diagnose.rule import rule
+
+        recipe = rule(module["kernel_memory"], "kernel-memory")  # type: ignore[arg-type]
+        assert [finding.id for finding in recipe.ask({KernelMemory: KernelMemory(9 << 30, 0)})] == ["kernel-memory"]
+        assert recipe.ask({KernelMemory: KernelMemory(1 << 30, 0)}) == ()
