@@ -24,14 +24,15 @@ RUNS = 5
 COUNTS = (0, 5_000, 50_000)
 PROGRAM = str(Path(sys.executable).parent / "necroscope")
 WALK = """
-import json, resource, time
+import json, time
+from necroscope.scan import peak_rss_bytes
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.memcg_walk import walk_memcgs
 started = time.perf_counter()
 walk = walk_memcgs(Host(), budget_s=30)
 took = time.perf_counter() - started
 named = sum(family.zombies for family in walk.families)
-print(json.dumps([took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, named, walk.partial]))
+print(json.dumps([took, peak_rss_bytes(), named, walk.partial]))
 """
 
 
@@ -42,7 +43,6 @@ class Spent:
     wall_s: float
     cpu_s: float
     kernel_s: float
-    rss_bytes: int
 
 
 def main() -> None:
@@ -85,13 +85,13 @@ def row(count: int, naive: Sequence[str]) -> str:
     for _ in range(RUNS):
         scans.append(spend([PROGRAM, "scan", "--json"]))
         peers.append(spend(naive))
-    families = json.loads(run([PROGRAM, "scan", "--json"]))["cgroups"]["memory"]["families"]
-    named = sum(family["zombies"] for family in families)
+    document = json.loads(run([PROGRAM, "scan", "--json"]))
+    named = sum(family["zombies"] for family in document["cgroups"]["memory"]["families"])
     ours, theirs = middle(scans), middle(peers)
     cells = (
         f"{count:,}",
         *(f"{seconds:.2f} s" for seconds in (ours.wall_s, ours.cpu_s, ours.kernel_s)),
-        f"{ours.rss_bytes / 2**20:.0f} MiB",
+        f"{document['cost']['rss_bytes'] / 2**20:.0f} MiB",
         f"{named:,}",
         *(f"{seconds:.3f} s" for seconds in (theirs.wall_s, theirs.cpu_s)),
         f"{ours.wall_s / theirs.wall_s:.1f}",
@@ -106,7 +106,7 @@ def spend(command: Sequence[str]) -> Spent:
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
     wall_s = time.perf_counter() - started
-    return Spent(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_stime, usage.ru_maxrss * 1024)
+    return Spent(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_stime)
 
 
 def run(command: Sequence[str]) -> str:
@@ -120,7 +120,6 @@ def middle(spent: Sequence[Spent]) -> Spent:
         statistics.median(one.wall_s for one in spent),
         statistics.median(one.cpu_s for one in spent),
         statistics.median(one.kernel_s for one in spent),
-        int(statistics.median(one.rss_bytes for one in spent)),
     )
 
 

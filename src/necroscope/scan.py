@@ -6,8 +6,9 @@ left alone for the window, so that the scan does not measure itself; then every 
 
 from __future__ import annotations
 
-import resource
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from necroscope import clock
 from necroscope.config import Config
@@ -116,10 +117,16 @@ class _Meter:
             wall_s=wall_s - self._wall_s,
             cpu_s=user_s + kernel_s - sum(self._cpu),
             kernel_s=kernel_s - self._cpu[1],
-            rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            rss_bytes=peak_rss_bytes(),
         )
         self._wall_s, self._cpu = wall_s, (user_s, kernel_s)
         return cost
+
+
+def peak_rss_bytes() -> int:
+    """The most memory this program held. (`ru_maxrss` would count what its parent held before it was started.)"""
+    match = re.search(rb"^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_bytes(), re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
 
 
 def _now_ns(host: Host) -> int:

@@ -28,8 +28,11 @@ class Ran:
 class Program:
     """Runs `necroscope` with arguments; no run may leave a traceback."""
 
-    def __call__(self, *arguments: object, env: dict[str, str] | None = None, columns: int = 100) -> Ran:
-        command = [str(Path(sys.executable).parent / "necroscope"), *map(str, arguments)]
+    def __call__(
+        self, *arguments: object, env: dict[str, str] | None = None, columns: int = 100, before: tuple[str, ...] = ()
+    ) -> Ran:
+        """Run it; `before` are commands that run it in their turn."""
+        command = [*before, str(Path(sys.executable).parent / "necroscope"), *map(str, arguments)]
         environment = {**os.environ, "COLUMNS": str(columns), **(env or {})}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
         assert "Traceback" not in done.stderr + done.stdout

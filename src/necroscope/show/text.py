@@ -56,6 +56,9 @@ def _verdict(report: ScanReport) -> Text:
     totals = [(level, sum(finding.severity == level for finding in findings)) for level in _STYLES]
     worst = next(((level, number) for level, number in totals if number and level != "info"), None)
     if worst is None:
+        skipped = len(report.diagnosis.skipped)
+        if skipped:
+            return Text(f"nothing wrong found, but {plural(skipped, 'check')} could not be made", style="bold green")
         return Text("healthy: nothing wrong found", style="bold green")
     words = {"critical": "critical", "warning": "warning", "info": "note"}
     said = ", ".join(plural(n, words[level]) if level != "critical" else f"{n} critical" for level, n in totals if n)
