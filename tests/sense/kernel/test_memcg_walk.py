@@ -152,7 +152,8 @@ def test_under_churn_it_never_fails_and_a_family_that_stands_still_stays_exact(f
         for _ in range(50):
             walk = walk_memcgs(Host(), 20)
             assert below(walk, f"{farm.path}/still") == 700
-            assert families(walk, farm)[f"{farm.path}/still"].pins[0].bytes == 700 * os.sysconf("SC_PAGE_SIZE")
+            (pin,) = families(walk, farm)[f"{farm.path}/still"].pins
+            assert (pin.kind, pin.bytes) == ("tmpfs", 700 * os.sysconf("SC_PAGE_SIZE"))
             churned.add(below(walk, f"/necroscope-lab-churn-{os.getpid()}/churn"))
     finally:
         churn.stdin.close()
