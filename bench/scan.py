@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from necroscope.lab.zombies import ZombieFarm
+from necroscope.lab.zombies import ZombieFarm, own_name
 from necroscope.sense.cgroups import layout
 from necroscope.sense.host import Host
 
@@ -61,7 +61,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     walks = []
     for count in COUNTS:
-        with ZombieFarm(f"bench-{os.getpid()}") as farm:
+        with ZombieFarm(own_name("bench")) as farm:
             if count:
                 farm.make("tmpfs", count, "jobs", "<id>")
             print(row(count, naive), flush=True)

@@ -11,10 +11,10 @@ import pytest
 
 from necroscope.errors import BadInput, NecroscopeError
 from necroscope.lab.cgroup_tree import memory_mount
-from necroscope.lab.zombies import PREFIX, ZombieFarm, clean, leftovers
+from necroscope.lab.zombies import PREFIX, ZombieFarm, clean, leftovers, own_name
 
 pytestmark = pytest.mark.root
-NAME = f"farm-{os.getpid()}"
+NAME = own_name("farm")
 
 
 def traces(name: str) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.lab.zombies import ZombieFarm
+from necroscope.lab.zombies import ZombieFarm, own_name
 from necroscope.sense.cgroups import layout
 from necroscope.sense.host import Host
 from stage.program import Program
@@ -35,15 +34,19 @@ def _unavailable(document: dict[str, Any]) -> set[str]:
 
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv (Debian: util-linux)")
 def test_without_capabilities_files_are_counted(necroscope: Program) -> None:
-    with ZombieFarm(f"rights-{os.getpid()}") as farm:
+    with ZombieFarm(own_name("rights")) as farm:
         farm.make("tmpfs", 60, "jobs")
-        named = _memory(necroscope("scan", "--json").document)
+        named = [_memory(necroscope("scan", "--json").document)]
         document = necroscope("scan", "--json", before=NO_RIGHTS).document
         counted = _memory(document)
-    assert named["counted_by"] == "kernel-walk"
+        named.append(_memory(necroscope("scan", "--json").document))
+    assert [memory["counted_by"] for memory in named] == ["kernel-walk"] * 2
     assert counted["counted_by"] in ("proc-cgroups", "cgroup-stat")
     assert "memcg-names" in _unavailable(document)
-    assert abs(counted["zombies"] - named["zombies"]) <= 3  # others come and go between the two scans
+    # others may come and go between the scans
+    least, most = sorted(memory["zombies"] for memory in named)
+    assert least - 3 <= counted["zombies"] <= most + 3
+    assert counted["zombies"] >= 60
     assert "tmpfs" in {pin["kind"] for pin in counted["pinned_by"]} or counted["counted_by"] == "cgroup-stat"
     if counted["counted_by"] == "cgroup-stat":
         assert {"path": f"{farm.path}/jobs", "zombies": 60} in counted["by_parent"]
@@ -63,7 +66,7 @@ def test_inside_a_cgroup_namespace_it_says_whose_the_count_is(necroscope: Progra
 
 
 def test_two_looks_measure_growth(necroscope: Program) -> None:
-    with ZombieFarm(f"growth-{os.getpid()}") as farm:
+    with ZombieFarm(own_name("growth")) as farm:
         script = Path(sys.executable).parent / "necroscope"
         scan = subprocess.Popen([script, "scan", "--for", "4s", "--json"], stdout=subprocess.PIPE, text=True)
         time.sleep(1.5)
@@ -73,7 +76,7 @@ def test_two_looks_measure_growth(necroscope: Program) -> None:
     assert 4.0 <= document["window_s"] < 8.0
     memory = _memory(document)
     assert memory["growth_basis"] == "measured"
-    assert 85 <= memory["growth_per_hour"] / 3600 * document["window_s"] <= 120
+    assert memory["growth_per_hour"] / 3600 * document["window_s"] >= 80
 
 
 def test_watching_prints_one_document_a_line_until_interrupted() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from necroscope.lab.zombies import Batch, ZombieFarm, clean, leftovers
+from necroscope.lab.zombies import Batch, ZombieFarm, clean, leftovers, own_name
 from stage.program import Program
 
 pytestmark = [pytest.mark.root, pytest.mark.bpf]
@@ -28,7 +28,7 @@ MADE = {
 def farm() -> Iterator[ZombieFarm]:
     for name in leftovers():
         clean(name)
-    with ZombieFarm(f"test-{os.getpid()}") as farm:
+    with ZombieFarm(own_name("test")) as farm:
         yield farm
 
 
@@ -74,7 +74,7 @@ def test_afterwards_they_are_gone(necroscope: Program, farm: ZombieFarm) -> None
 
 
 def test_leaked_directories_are_told_apart(necroscope: Program) -> None:
-    with ZombieFarm(f"test-directories-{os.getpid()}") as farm:
+    with ZombieFarm(own_name("directories")) as farm:
         farm.make_directories(15, "pods", "<id>")
         memory = necroscope("scan", "--json").document["cgroups"]["memory"]
         leaked = {family["examples"][0].rpartition("/")[0]: family for family in memory["leaked_families"]}

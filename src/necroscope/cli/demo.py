@@ -44,7 +44,7 @@ def _live(out: Console) -> None:
     from necroscope.cli.reports import write_scan
     from necroscope.config import Config
     from necroscope.errors import Unavailable
-    from necroscope.lab.zombies import ZombieFarm, clean, leftovers
+    from necroscope.lab.zombies import ZombieFarm, clean, leftovers, own_name
     from necroscope.scan import Scanner
     from necroscope.sense.host import Host
 
@@ -52,7 +52,7 @@ def _live(out: Console) -> None:
         raise Unavailable("that needs root")
     for name in leftovers():
         clean(name)
-    with ZombieFarm(f"demo-{os.getpid()}") as farm:
+    with ZombieFarm(own_name("demo")) as farm:
         _say(out, "1/3  Something crash-loops: each run gets a cgroup, leaves a page of memory behind, and dies.")
         with out.status("making zombies") if out.is_terminal else nullcontext():
             farm.make("tmpfs", ZOMBIES["tmpfs"], "jobs", "<id>")

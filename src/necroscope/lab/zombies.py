@@ -34,6 +34,7 @@ PREFIX = "necroscope-lab-"
 Kind = Literal["tmpfs", "page-cache", "anon"]
 _OWNER = "owner"
 _END_S = 5.0
+_LETTERS = str.maketrans("0123456789abcdef", "ghijklmnopqrstuv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,11 @@ class ZombieFarm:
             template.replace("<n>", f"{number:06d}").replace("<id>", secrets.token_hex(32))
             for number in range(first, first + count)
         ]
+
+
+def own_name(purpose: str) -> str:
+    """A farm's name that no other process uses, without digits: zombies of two farms are then never one family."""
+    return f"{purpose}-{f'{os.getpid():x}'.translate(_LETTERS)}"
 
 
 def leftovers(tmpfs: Path = Path("/dev/shm"), disk: Path = Path("/var/tmp")) -> tuple[str, ...]:
