@@ -60,7 +60,8 @@ def test_exactly_what_was_made_is_counted_named_and_pinned(
         assert family["zombies"] == MADE[key]
         assert set(family["examples"]) <= set(batch.paths)
         assert set(family["newest"]) == set(batch.paths)
-        assert pin["bytes"] == MADE[key] * os.sysconf("SC_PAGE_SIZE")
+        # one page each; the kernel may be moving one at this moment, and it is then on no list
+        assert MADE[key] - 1 <= pin["bytes"] / os.sysconf("SC_PAGE_SIZE") <= MADE[key]
         assert {*pin["files"]} <= {str(file) for file in batch.files}
         assert bool(pin["files"]) == (key[0] != "anon")
         assert family["born_last_hour"] == MADE[key]

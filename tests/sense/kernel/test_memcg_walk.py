@@ -147,12 +147,14 @@ def test_under_churn_it_never_fails_and_a_family_that_stands_still_stays_exact(f
     assert churn.stdout is not None
     try:
         assert churn.stdout.readline() == "ready\n"
-        churned = set()
+        churned, still = set(), f"{farm.path}/still"
         for _ in range(50):
             walk = walk_memcgs(Host(), 20)
-            assert below(walk, f"{farm.path}/still") == 700
-            pins = families(walk, farm)[f"{farm.path}/still"].pins
-            assert [(pin.kind, pin.bytes) for pin in pins] == [("tmpfs", 700 * os.sysconf("SC_PAGE_SIZE"))]
+            assert below(walk, still) == 700
+            pages = {pin.kind: pin.bytes // os.sysconf("SC_PAGE_SIZE") for pin in families(walk, farm)[still].pins}
+            # the kernel may be moving a page at this moment; it is then on no list, and for us kernel memory
+            assert sum(pages.values()) == 700
+            assert pages["tmpfs"] >= 698
             churned.add(below(walk, f"/necroscope-lab-{own_name('churn')}/churn"))
     finally:
         churn.stdin.close()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from necroscope import clock
 from necroscope.model import Pin
 from necroscope.sense.kernel.layout import MemcgLayout, Window
 from necroscope.sense.kernel.memory import KernelMemory
@@ -18,6 +19,7 @@ from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.siblings import Node
 
 _HZ = (100, 250, 300, 1000)
+_MOMENT_S = 0.002
 # the count starts with a bias that is taken off when it has become one number
 _COUNT_MAX = 1 << 62
 _PAGES_MAX = 1 << 40
@@ -88,14 +90,25 @@ class Coroner:
         """Details of each; what they hold, the dearest part, only with `pins`."""
         css = [node.css for node in nodes]
         names = self.names([node.cgroup for node in nodes])
-        references = self._references(nodes)
-        held = self._pins.read(css) if self._pins and pins else [Held() for _ in css]
+        references, charged = self._references(nodes), self._pages(css)
+        held = self._held(self._pins, css, charged) if self._pins and pins else [Held() for _ in css]
         return [
             Details(name, cgroup_id, age, pages, count, one)
             for (name, cgroup_id), age, pages, count, one in zip(
-                names, self._ages(css), self._pages(css), references, held, strict=True
+                names, self._ages(css), charged, references, held, strict=True
             )
         ]
+
+    def _held(self, pins: Pins, css: Sequence[int], charged: Sequence[int]) -> list[Held]:
+        """What each holds. Pages leave their list for a moment when the kernel moves them (compaction, batches of a
+        CPU), so those that seem to hold none are looked at once more before they are taken for kernel memory."""
+        held = pins.read(css)
+        bare = [index for index, one in enumerate(held) if charged[index] and not one.on_lists]
+        if bare:
+            clock.sleep(_MOMENT_S)
+            for index, one in zip(bare, pins.read([css[index] for index in bare]), strict=True):
+                held[index] = one
+        return held
 
     def names(self, cgroups: Sequence[int]) -> list[tuple[bytes, int]]:
         """Name and id of each cgroup; the root cgroup of v2 is static, all others are on the heap."""
