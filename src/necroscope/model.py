@@ -105,6 +105,7 @@ class Census:
 
     `counted_by` names the method of the zombie count. `host_wide` says that the numbers are the host's while
     the reader stands inside a cgroup namespace. `partial` says that names or directories are not complete.
+    `measured_born` are the zombies by which the count grew between two looks `measured_s` apart.
     """
 
     mode: Literal["v1", "v2", "hybrid"]
@@ -114,6 +115,8 @@ class Census:
     counted_by: str
     growth_per_hour: float | None = None
     growth_basis: Literal["since-boot", "measured", "ages", "unknown"] = "unknown"
+    measured_born: int | None = None
+    measured_s: float | None = None
     leaked_directories: int | None = None
     leaked_families: tuple[DirectoryFamily, ...] = ()
     by_parent: tuple[ParentCount, ...] = ()
@@ -322,6 +325,11 @@ class ScanReport:
     unseen: tuple[Unseen, ...]
     cost: Cost
     captured: bool = False
+
+    @property
+    def inconclusive(self) -> bool:
+        """True when nothing was found wrong and zombies could not even be counted."""
+        return not self.sick and (self.census is None or self.census.zombies is None)
 
     @property
     def sick(self) -> bool:

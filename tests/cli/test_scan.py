@@ -96,8 +96,11 @@ def test_mistakes_get_one_sentence_and_exit_two(necroscope: Program, arguments: 
     assert complaint.lower() in ran.err.lower()
 
 
-def test_an_empty_tree_is_not_healthy_but_unseen(necroscope: Program, tmp_path: Path) -> None:
-    document = necroscope("scan", "--root", tmp_path, "--json").document
+def test_an_empty_tree_is_not_healthy_but_inconclusive(necroscope: Program, tmp_path: Path) -> None:
+    ran = necroscope("scan", "--root", tmp_path, "--json")
+    document = ran.document
+    assert ran.code == 3
+    assert "inconclusive" in necroscope("scan", "--root", tmp_path).out
     assert document["cgroups"]["memory"] is None
     assert {"memcg", "cpu", "kmsg", "systemd"} <= {line["sensor"] for line in document["unavailable"]}
     assert {line["rule"] for line in document["skipped"]} >= {"zombie-memcg", "kernel-log"}
@@ -133,6 +136,28 @@ def test_a_hostile_tree_cannot_hang_crash_or_paint(necroscope: Program, captured
     assert "root:" not in ran.out
     document = necroscope("scan", "--root", root, "--json").document
     assert document["cgroups"]["memory"]["leaked_directories"] == 12
+
+
+def test_a_tree_of_ten_thousand_levels_is_not_followed_to_its_end(necroscope: Program, captured: Lay) -> None:
+    root = captured("hybrid").root
+    fd = os.open(root / "sys/fs/cgroup/memory", os.O_RDONLY)
+    for _ in range(3_000):
+        os.mkdir("d", dir_fd=fd)
+        below = os.open("d", os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.close(fd)
+    ran = necroscope("scan", "--root", root)
+    assert ran.code in (0, 1)
+    subprocess.run(["rm", "-rf", root / "sys/fs/cgroup/memory/d"], check=True)
+
+
+def test_no_room_for_the_output_is_a_sentence(captured: Lay) -> None:
+    program = str(Path(sys.executable).parent / "necroscope")
+    with Path("/dev/full").open("w") as full:
+        command = [program, "scan", "--json", "--root", captured("incident").root]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, "cannot be written" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
 
 
 def test_a_reader_that_goes_away_is_no_error(captured: Lay) -> None:

@@ -1,9 +1,11 @@
-"""Zombies joined to those whose cgroups they were."""
+"""Zombies joined to those whose cgroups they were, and to nobody else."""
 
 from __future__ import annotations
 
-from necroscope.diagnose.leak import leaks
-from necroscope.model import Census, ContainerState, Family, Subject, UnitState
+from dataclasses import replace
+
+from necroscope.diagnose.leak import Leak, attribute, newest_owners
+from necroscope.model import Census, ContainerState, Family, ParentCount, Subject, UnitState
 
 
 def _census(*families: Family) -> Census:
@@ -19,66 +21,114 @@ def _ids(number: int) -> list[str]:
     return [f"{n:064x}" for n in range(1 << 200, (1 << 200) + number)]
 
 
+def _leaks(census: Census, units: list[UnitState], containers: list[ContainerState]) -> tuple[Leak, ...]:
+    return attribute(census, units, containers).leaks
+
+
+# -- units -------------------------------------------------------------------------------------------------
+
+
 def test_a_unit_owns_the_zombies_that_bear_its_path() -> None:
     unit = _unit("leaky.service", 32, "/system.slice/leaky.service")
-    (leak,) = leaks(_census(Family("/system.slice/leaky.service", "/system.slice", 32)), [unit], [])
+    (leak,) = _leaks(_census(Family("/system.slice/leaky.service", "/system.slice", 32)), [unit], [])
     assert (leak.subject, leak.zombies, leak.restarts) == (Subject("unit", "leaky.service"), 32, 32)
     assert leak.one_per_restart
 
 
-def test_a_unit_owns_what_stood_below_its_cgroup() -> None:
-    family = Family("/system.slice/leaky.service/<id>", "/system.slice", 7)
-    (leak,) = leaks(_census(family), [_unit("leaky.service", 3, "/system.slice/leaky.service")], [])
-    assert leak.zombies == 7
-    assert not leak.one_per_restart
+def test_a_unit_that_systemd_has_no_trouble_with_is_named_by_the_path() -> None:
+    census = _census(Family("/system.slice/backup.service", "/system.slice", 20_000))
+    (leak,) = _leaks(census, [], [])
+    assert (leak.subject, leak.restarts, leak.one_per_restart) == (Subject("unit", "backup.service"), None, False)
+
+
+def test_a_path_that_only_looks_like_a_unit_names_none() -> None:
+    for path in ("/docker/box/system.slice/x.service", "/lab/leaky.service", "/system.slice", "/x.service"):
+        assert _leaks(_census(Family(path, "/", 50)), [], []) == ()
+
+
+def test_what_stood_below_a_unit_is_its_own_only_when_the_numbers_agree() -> None:
+    family = Family("/system.slice/nomad.service/alloc-<id>/task", "/system.slice/nomad.service", 20_000)
+    group = "/system.slice/nomad.service"
+    assert _leaks(_census(family), [_unit("nomad.service", 1, group)], []) == ()
+    (leak,) = _leaks(_census(family), [_unit("nomad.service", 20_001, group)], [])
+    assert leak.one_per_restart
+
+
+def test_inside_a_namespace_no_unit_is_blamed_for_the_hosts_zombies() -> None:
+    census = replace(_census(Family("/system.slice/cronjob.service", "/system.slice", 20)), host_wide=True)
+    assert _leaks(census, [_unit("cronjob.service", 20, "/system.slice/cronjob.service")], []) == ()
+    assert _leaks(census, [], []) == ()
 
 
 def test_a_unit_with_a_similar_name_owns_nothing() -> None:
-    census = _census(Family("/system.slice/leaky.service", "/system.slice", 32), Family("/other", "/", 3))
-    assert leaks(census, [_unit("leak.service", 32, "/system.slice/leak"), _unit("x.service", 9, "")], []) == ()
+    census = _census(Family("/box/leaky.service", "/box", 32), Family("/other", "/", 3))
+    assert _leaks(census, [_unit("leak.service", 32, "/box/leaky"), _unit("x.service", 9, "")], []) == ()
 
 
 def test_a_templated_unit_owns_its_own_instance_only() -> None:
     family = Family("/s/job@<n>.service", "/s", 50, repeated=(("/s/job@1.service", 40), ("/s/job@2.service", 10)))
-    (leak,) = leaks(_census(family), [_unit("job@2.service", 10, "/s/job@2.service")], [])
+    (leak,) = _leaks(_census(family), [_unit("job@2.service", 10, "/s/job@2.service")], [])
     assert leak.zombies == 10
+
+
+# -- containers --------------------------------------------------------------------------------------------
 
 
 def test_a_restarted_container_keeps_its_id() -> None:
     one, other = _ids(2)
     family = Family("/libpod-<id>", "/", 30, repeated=((f"/libpod-{one}", 21), (f"/libpod-{other}", 9)))
-    (leak,) = leaks(_census(family), [], [ContainerState("podman", one, "loop", "img", "running", restarts=21)])
+    (leak,) = _leaks(_census(family), [], [ContainerState("podman", one, "loop", "img", "running", restarts=21)])
     assert (leak.subject.name, leak.zombies, leak.one_per_restart) == ("loop", 21, True)
 
 
-def test_a_recreated_container_owns_the_family_whose_newest_members_bore_its_past_ids() -> None:
+def test_a_recreated_container_owns_what_bears_its_ids_and_not_the_whole_family() -> None:
     ids = _ids(64)
-    family = Family("/docker/<id>", "/docker", 68_001, newest=tuple(f"/docker/{i}" for i in ids[:32]))
-    agent = ContainerState(
-        "docker", ids[63], "agent", "img", "running", restarts=0, deaths=250, past_ids=tuple(ids[:40])
-    )
-    (leak,) = leaks(_census(family), [], [agent])
-    assert (leak.zombies, leak.restarts, leak.sampled) == (68_001, 250, True)
-
-
-def test_a_container_that_died_once_does_not_own_everybodys_family() -> None:
-    ids = _ids(40)
-    family = Family("/docker/<id>", "/docker", 500, newest=tuple(f"/docker/{i}" for i in ids[:32]))
-    job = ContainerState("docker", ids[39], "job", "img", "exited", past_ids=(ids[0], ids[1]))
-    (leak,) = leaks(_census(family), [], [job])
-    assert leak.zombies == 2
+    family = Family("/docker/<id>", "/docker", 60_030, newest=tuple(f"/docker/{i}" for i in ids[:32]))
+    agent = ContainerState("docker", ids[63], "agent", "img", "running", 0, deaths=31, past_ids=tuple(ids[:31]))
+    found = attribute(_census(family), [], [agent])
+    assert [(leak.subject.name, leak.zombies) for leak in found.leaks] == [("agent", 31)]
+    assert found.unowned == 60_030 - 31
+    assert list(newest_owners(family, [agent])) == [(agent, 31)]
 
 
 def test_a_family_known_whole_is_counted_exactly() -> None:
     one, *others = _ids(4)
     paths = (*(f"/libpod-{one}",) * 14, *(f"/libpod-{other}" for other in others))
     family = Family("/libpod-<id>", "/", 17, repeated=((paths[0], 14),), newest=paths)
-    (leak,) = leaks(_census(family), [], [ContainerState("podman", one, "loop", "img", "running", restarts=14)])
+    (leak,) = _leaks(_census(family), [], [ContainerState("podman", one, "loop", "img", "running", restarts=14)])
     assert leak.zombies == 14
 
 
 def test_an_unrelated_container_owns_nothing() -> None:
     ids = _ids(3)
     family = Family("/docker/<id>", "/docker", 500, newest=(f"/docker/{ids[0]}",) * 32)
-    assert leaks(_census(family), [], [ContainerState("docker", ids[1], "web", "img", "running")]) == ()
-    assert leaks(_census(family), [], [ContainerState("docker", "", "odd", "img", "running")]) == ()
+    assert _leaks(_census(family), [], [ContainerState("docker", ids[1], "web", "img", "running")]) == ()
+    assert _leaks(_census(family), [], [ContainerState("docker", "", "odd", "img", "running")]) == ()
+
+
+# -- each zombie once ----------------------------------------------------------------------------------------
+
+
+def test_a_zombie_has_one_owner_and_the_rest_is_not_forgotten() -> None:
+    (one,) = _ids(1)
+    inside = f"/system.slice/web.service/libpod-payload-{one}"
+    web = Family(
+        "/system.slice/web.service/libpod-payload-<id>",
+        "/system.slice",
+        6_000,
+        repeated=((inside, 6_000),),
+        newest=(inside,) * 32,
+    )
+    batch = Family("/batch/job-<n>", "/batch", 5_000)
+    unit = _unit("web.service", 6_000, "/system.slice/web.service")
+    container = ContainerState("podman", one, "web", "img", "running", restarts=6_000)
+    found = attribute(_census(web, batch), [unit], [container])
+    assert [(leak.subject, leak.zombies) for leak in found.leaks] == [(Subject("container", "web"), 6_000)]
+    assert (found.unowned, found.by_parent) == (5_000, (ParentCount("/batch", 5_000),))
+    assert [family.pattern for family in found.families] == ["/batch/job-<n>"]
+
+
+def test_without_names_everything_is_unowned() -> None:
+    census = Census("v2", 95, 8, 87, "cgroup-stat", by_parent=(ParentCount("/a", 87),))
+    found = attribute(census, [_unit("a.service", 87, "/a")], [])
+    assert (found.leaks, found.unowned, found.by_parent) == ((), 87, (ParentCount("/a", 87),))

@@ -52,12 +52,12 @@ CENSUS = Census(
     counted_by="kernel-walk",
     growth_per_hour=360.0,
     growth_basis="ages",
-    by_parent=(ParentCount("/docker", 68_001), ParentCount("/system.slice", 439)),
+    by_parent=(ParentCount("/docker", 68_001), ParentCount("/box", 439)),
     families=(
         Family(
             "/docker/<id>", "/docker", 68_001, pins=(Pin("tmpfs", 4096 * 68_001, ("/dev/shm/a",)),), newest_age_s=4.0
         ),
-        Family("/system.slice/leaky.service", "/system.slice", 439, pins=(Pin("page-cache", 439 * 4096),)),
+        Family("/box/leaky.service", "/box", 439, pins=(Pin("page-cache", 439 * 4096),)),
     ),
     source="kernel memory",
 )
@@ -71,7 +71,7 @@ UNIT = UnitState(
     since_start_s=0.4,
     wanted_by=("multi-user.target",),
     unit_file_state="enabled",
-    control_group="/system.slice/leaky.service",
+    control_group="/box/leaky.service",
     ever_succeeded=False,
     last_lines=("no credentials",),
 )
@@ -92,7 +92,7 @@ def test_many_zombies_are_critical_and_belong_to_their_parent() -> None:
     (finding,) = _findings(CENSUS)
     assert (finding.id, finding.severity, finding.subject) == ("zombie-memcg", "critical", Subject("cgroup", "/docker"))
     assert "68,680 memory cgroups, 240 are alive, 68,440 are zombies" in _texts(finding)
-    assert "360 new ones an hour (by the zombies' ages)" in _texts(finding)
+    assert "360 an hour were born lately and are still there (by their ages)" in _texts(finding)
     assert any("/dev/shm/a" in remedy for remedy in finding.remedies)
 
 
@@ -100,15 +100,30 @@ def test_the_leaker_is_the_subject_where_it_is_known() -> None:
     findings = [finding for finding in _findings(CENSUS, Units((UNIT,))) if finding.id == "zombie-memcg"]
     assert [finding.subject for finding in findings] == [Subject("cgroup", "/docker"), Subject("unit", "leaky.service")]
     assert "439 restarts against 439 zombies: one per restart" in _texts(findings[1])
+    assert "68,001 of them below /docker" in findings[0].title
+    assert "leaky" not in _texts(findings[0])
     assert "systemctl disable --now leaky.service" in findings[1].remedies[0]
 
 
 def test_a_few_hundred_zombies_that_do_not_grow_are_normal() -> None:
-    calm = replace(CENSUS, zombies=999, families=(), growth_per_hour=59.0)
+    calm = replace(CENSUS, zombies=999, families=(), growth_per_hour=6000.0)
     assert _findings(calm) == []
     assert _findings(replace(calm, zombies=1000))[0].severity == "warning"
-    assert _findings(replace(calm, growth_per_hour=60.0))[0].severity == "warning"
-    assert _findings(replace(calm, zombies=99, growth_per_hour=6000.0)) == []
+
+
+def test_growth_counts_when_two_looks_have_seen_it() -> None:
+    grown = replace(CENSUS, zombies=150, families=(), growth_basis="measured", measured_born=5, measured_s=5.0)
+    assert _findings(replace(grown, growth_per_hour=3600.0))[0].severity == "warning"
+    assert _findings(replace(grown, growth_per_hour=59.0)) == []
+    assert _findings(replace(grown, growth_per_hour=3600.0, measured_born=4)) == []
+    assert _findings(replace(grown, growth_per_hour=3600.0, zombies=99)) == []
+
+
+def test_files_that_are_deleted_already_are_not_to_be_deleted() -> None:
+    family = Family("/a/<n>", "/a", 5_000, pins=(Pin("tmpfs", 4096, ("/dev/shm/x (deleted)",)),))
+    (finding,) = _findings(replace(CENSUS, zombies=5_000, families=(family,)))
+    assert not any("/dev/shm/x" in remedy for remedy in finding.remedies)
+    assert any("end the processes that still hold them" in remedy for remedy in finding.remedies)
 
 
 @pytest.mark.parametrize("zombies", [None, 0])
@@ -117,7 +132,7 @@ def test_unknown_and_none_are_no_finding(zombies: int | None) -> None:
 
 
 def test_an_ordinary_restart_is_no_leak() -> None:
-    small = replace(CENSUS, zombies=9, families=(Family("/system.slice/leaky.service", "/system.slice", 9),))
+    small = replace(CENSUS, zombies=9, families=(Family("/box/leaky.service", "/box", 9),))
     assert [f.id for f in _findings(small, Units((replace(UNIT, restarts=1),)))] == []
 
 
@@ -171,10 +186,9 @@ def test_a_container_that_is_young_once_is_not_a_crash_loop() -> None:
     assert _findings(Containers((young,))) == []
 
 
-def test_processes_that_come_and_go_count_when_nobody_else_can_be_asked() -> None:
+def test_processes_that_come_and_go_are_mentioned() -> None:
     loop = Turnovers((ProcessTurnover("worker", "supervisor", "/box", (5, 9, 12), 3, 5.0),))
-    assert _findings(loop)[0].severity == "warning"
-    assert _findings(loop, Units(()))[0].severity == "info"
+    assert _findings(loop)[0].severity == "info"
     assert _findings(Turnovers((replace(loop.items[0], starts=2),))) == []
 
 
@@ -199,6 +213,7 @@ def _core(busy: float, system: float, cpu: int = 1) -> CoreShares:
 
 def test_one_saturated_core_among_many() -> None:
     cores = (*(_core(0.02, 0.0, cpu) for cpu in range(95)), _core(1.0, 1.0, 95))
+    assert _findings(Cores((_core(1.0, 1.0, 0), _core(1.0, 1.0, 1)), 5.0)) == []
     (finding,) = _findings(Cores(cores, 5.0))
     assert (finding.severity, finding.subject) == ("warning", Subject("cpu", "95"))
     assert "average 3 %" in finding.title
@@ -222,14 +237,28 @@ def test_a_drivers_own_count_of_resets() -> None:
 
 
 def test_symptoms_of_the_log_and_their_age() -> None:
-    now_ns = 1_000_000 * NS
+    now_ns = 1_800_000_000 * NS
     kind = next(name for name, kind in catalogue().kinds.items() if name == "nic-reset" and kind.severity == "critical")
     fresh = Symptom(kind, now_ns - NS, NS // 1000, "ena eth0: reset", now_ns - NS, 2, "ena", "eth0", queue=5, cpu=39)
     (finding,) = _findings(Symptoms((fresh,), now_ns, catalogue().kinds))
     assert (finding.id, finding.severity, finding.subject) == (kind, "critical", Subject("device", "eth0"))
     assert "×2 (queue 5, CPU 39): ena eth0: reset" in _texts(finding)
+    undated = replace(fresh, at_ns=4_000 * NS, uncertainty_ns=4_000 * NS)
+    (finding,) = _findings(Symptoms((undated,), now_ns, catalogue().kinds))
+    assert (finding.severity, "when is not known" in finding.title, "1970" in _texts(finding)) == (
+        "critical",
+        True,
+        False,
+    )
     old = replace(fresh, at_ns=now_ns - 90_000 * NS)
     assert _findings(Symptoms((old,), now_ns, catalogue().kinds))[0].severity == "info"
+
+
+def test_an_oom_kill_is_about_the_cgroup_whose_limit_was_hit() -> None:
+    now_ns = 1_800_000_000 * NS
+    details = (("oom_memcg", "/box"), ("scope", "memcg"))
+    kill = Symptom("oom-kill", now_ns, 1, "oom", now_ns, cpu=1, task="python", details=details)
+    assert _findings(Symptoms((kill,), now_ns, catalogue().kinds))[0].subject == Subject("cgroup", "/box")
 
 
 # -- the engine ----------------------------------------------------------------------------------------------

@@ -159,6 +159,15 @@ def test_100_000_live_cgroups_are_counted_within_the_budget(tmp_path: Path, monk
     assert host.reads <= census._TREE_BUDGET_S / 20e-6 + 1
 
 
+def test_more_directories_than_the_kernel_tracks_make_no_sense(captured: Lay) -> None:
+    host = captured("hybrid")
+    for number in range(200):
+        (host.root / f"sys/fs/cgroup/memory/extra-{number}").mkdir()
+    counted, unseen = take_census(host)
+    assert counted.zombies is None
+    assert "no sense" in _reasons(unseen)
+
+
 def test_no_hierarchy_with_memory_is_unavailable(captured: Lay) -> None:
     host = captured("v2-nested")
     (host.root / "sys/fs/cgroup/cgroup.controllers").write_text("cpu pids\n")
@@ -210,3 +219,4 @@ def test_growth_measured_between_two_looks(captured: Lay, monkeypatch: pytest.Mo
     (counted,) = sensor.read(host).records
     assert isinstance(counted, Census)
     assert (counted.growth_per_hour, counted.growth_basis) == (3600.0, "measured")
+    assert (counted.measured_born, counted.measured_s) == (10, 10.0)

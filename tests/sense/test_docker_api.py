@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -105,14 +108,36 @@ def test_no_socket_and_a_forbidden_one_are_told_apart(monkeypatch: pytest.Monkey
     with pytest.raises(Unavailable, match="no container engine answers at /nowhere"):
         connect("/nowhere")
 
-    class Forbidden(socket.socket):
-        def connect(self, address: object) -> None:
-            raise PermissionError(13, "Permission denied")
+    def refuse(self: object, address: object) -> None:
+        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(socket, "socket", Forbidden)
+    monkeypatch.setattr(docker_api._DeadlineSocket, "connect", refuse)
     with pytest.raises(Unavailable, match="may not be asked") as caught:
         connect("/run/docker.sock")
     assert "run as root" in caught.value.hint
+
+
+def test_an_answer_that_drips_byte_by_byte_is_late(tmp_path: Path) -> None:
+    path = str(tmp_path / "slow.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+
+        def drip() -> None:
+            peer, _ = listener.accept()
+            with peer, contextlib.suppress(OSError):
+                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"y" * 200:
+                    peer.send(bytes([byte]))
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        started = time.monotonic()
+        connection = Connection(path, clock.elapsed_s() + 0.3)
+        with contextlib.closing(connection), pytest.raises(Unavailable, match="in time"):
+            connection.get("/containers/json")
+        assert time.monotonic() - started < 1.0
+        thread.join(5)
 
 
 def test_deaths_are_asked_for_by_both_names_in_a_range_that_ends_soon() -> None:

@@ -110,11 +110,14 @@ def test_a_link_is_kept_as_a_small_file(tmp_path: Path) -> None:
 def test_recorded_values(tmp_path: Path) -> None:
     folder = tmp_path / "necroscope"
     folder.mkdir()
-    (folder / "clock.json").write_text(json.dumps({"realtime_ns": 3, "monotonic_ns": 2, "boottime_ns": 1}))
+    (folder / "clock.json").write_text(json.dumps({"realtime_ns": 10**18 + 3, "monotonic_ns": 2, "boottime_ns": 2}))
     (folder / "broken.json").write_text("{")
     (folder / "deep.json").write_text("[" * 100_000)
     host = Host(tmp_path)
-    assert host.clock().from_monotonic(1) == 2
+    assert host.clock().from_monotonic(1) == 10**18 + 2
+    (folder / "clock.json").write_text(json.dumps({"realtime_ns": 0, "monotonic_ns": 2, "boottime_ns": 2}))
+    with pytest.raises(Unavailable, match="cannot be"):
+        host.clock()
     for name in ("broken", "deep", "absent"):
         with pytest.raises(Unavailable):
             host.recorded(name)

@@ -59,13 +59,13 @@ def test_a_captured_host_with_everything_and_with_nothing(tmp_path: Path) -> Non
     with pytest.raises(Unavailable, match="cannot be read"):
         debug_head(Host(tmp_path))
     (tmp_path / "necroscope").mkdir()
-    reading = {"realtime_ns": 5, "monotonic_ns": 4, "boottime_ns": 3}
+    reading = {"realtime_ns": 10**18 + 5, "monotonic_ns": 4, "boottime_ns": 4}
     (tmp_path / "necroscope" / "clock.json").write_text(json.dumps(reading))
-    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(5, 4, 3))
+    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(10**18 + 5, 4, 4))
     folder = tmp_path / "sys/kernel/debug/sched"
     folder.mkdir(parents=True)
     (folder / "debug").write_bytes(HEAD)
-    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(5, 4, 3), 481_893)
+    assert log_clock(Host(tmp_path)) == LogClock(ClockReading(10**18 + 5, 4, 4), 481_893)
     assert debug_head(Host(tmp_path)) == ("/sys/kernel/debug/sched/debug", HEAD)
 
 

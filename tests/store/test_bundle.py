@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import tarfile
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,33 @@ def test_a_name_given_twice_is_refused(tmp_path: Path) -> None:
     out.mkdir()
     with pytest.raises(BadInput):
         unpack(_tar(tmp_path / "x", (tarfile.TarInfo("a"), b"1"), (tarfile.TarInfo("a"), b"2")), out)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_a_header_that_is_endless_is_refused_before_it_is_read(tmp_path: Path, kind: bytes) -> None:
+    member = tarfile.TarInfo("x")
+    member.type = kind
+    member.size = 300 << 20
+    with gzip.open(tmp_path / "x", "wb", compresslevel=1) as out:
+        out.write(member.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(300):
+            out.write(bytes(1 << 20))
+    out_folder = tmp_path / "out"
+    out_folder.mkdir()
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput):
+            unpack(tmp_path / "x", out_folder)
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_name_of_a_thousand_parts_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(BadInput, match="which no capture has"):
+        unpack(_tar(tmp_path / "x", (tarfile.TarInfo("a/" * 1000 + "b"), b"x")), out)
 
 
 def test_a_bomb_is_refused_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

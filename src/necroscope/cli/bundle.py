@@ -22,7 +22,8 @@ def bundle(
     """Put everything about this instant into one FILE, for a ticket or a colleague.
 
     Takes an allow-list of kernel files, the names of the zombies, units and containers, and the kernel log. No
-    environment; no command-line arguments unless asked for. Any verb reads it with --bundle FILE, on any machine.
+    environment; no command-line arguments unless asked for. The last log lines of failing units and the kernel log are
+    in it: look before you share. Any verb reads it with --bundle FILE, on any machine.
 
     \b
     Examples:

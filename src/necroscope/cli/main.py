@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -16,12 +17,13 @@ VERBS: dict[str, str] = {
     "bundle": "One file with everything about this instant, for a ticket.",
     "demo": "Make real zombies, scan them, clean up: the newcomer's tour.",
 }
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 EXIT_CODES = """\b
 Exit codes:
   0  nothing wrong found
   1  something wrong found
   2  bad usage or input
-  3  this environment cannot do it (permission, tool, kernel feature)
+  3  this environment cannot do it (permission, tool, kernel feature), or the answer is inconclusive
   4  internal error, a defect of ours
 """
 
@@ -71,7 +73,13 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except NecroscopeError as error:
         sys.exit(_say(error.message, error.hint, error.exit_code))
     except BrokenPipeError:
-        _leave_broken_pipe()
+        _abandon_output()
+        sys.exit(0)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            sys.exit(_say_defect())
+        _abandon_output()
+        sys.exit(_say(f"the output cannot be written: {error.strerror}.", "make room, or write elsewhere", 3))
     except Exception:
         sys.exit(_say_defect())
 
@@ -96,9 +104,8 @@ def _say_defect() -> int:
     return _say(f"internal error: {summary}", f"the details are in {file.name}; please report them", 4)
 
 
-def _leave_broken_pipe() -> NoReturn:
-    """The reader went away (`| head`): that is no error, and nothing may be flushed to it any more."""
+def _abandon_output() -> None:
+    """The reader went away (`| head`), or there is no room: nothing may be flushed there any more."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from necroscope.cli.options import Span, config_option, console, output_options, source_options
 
+if TYPE_CHECKING:
+    from necroscope.model import ScanReport
+
 
 @click.command()
 @source_options
-@click.option(
-    "--for", "window_s", type=Span(), help="Look twice, this far apart (5s, 2m): growth and loops are measured."
-)
+@click.option("--for", "window_s", type=Span(), help="Look twice, this far apart (5s, 2m): growth is measured.")
 @click.option("--watch", is_flag=True, help="Scan again and again until Ctrl-C.")
 @click.option("--interval", type=Span(), default=2.0, show_default="2s", help="With --watch: pause between scans.")
 @config_option
@@ -42,8 +44,6 @@ def scan(
       necroscope scan --json | jq '.findings[].title'
       necroscope scan --root ./captured-host
     """
-    import gc
-
     from necroscope import config
     from necroscope.cli.reports import emit_scan
     from necroscope.cli.sources import open_host
@@ -51,8 +51,7 @@ def scan(
 
     if watch and (root or bundle):
         raise click.UsageError("--watch watches a live host; a captured one does not change")
-    # A scan makes many short-lived values and no cycles: looking for cycles that often took a sixth of its time.
-    gc.set_threshold(100_000, 50, 50)
+    _collect_garbage_rarely()
     settings = config.load(config_file)
     with open_host(root, bundle) as host:
         scanner = Scanner(host, settings, whole_process=True)
@@ -65,4 +64,18 @@ def scan(
                 emit_scan(report, out, as_json, quiet, watching=True)
         except KeyboardInterrupt:
             pass
-    raise SystemExit(1 if report.sick else 0)
+    raise SystemExit(exit_code(report))
+
+
+def exit_code(report: ScanReport) -> int:
+    """1 something wrong; 3 nothing wrong found, but zombies could not even be counted; else 0."""
+    if report.sick:
+        return 1
+    return 3 if report.inconclusive else 0
+
+
+def _collect_garbage_rarely() -> None:
+    """A scan makes many short-lived values and no cycles: looking for cycles that often took a sixth of its time."""
+    import gc
+
+    gc.set_threshold(100_000, 50, 50)

@@ -30,6 +30,8 @@ from necroscope.sense.replay import decode
 _TREE_BUDGET_S = 0.6
 _LISTED_MOST = 5_000
 _MIN_LEAKED = 10
+# Cgroups that may come while the directories are counted.
+_RACE = 50
 # Units of these types own a cgroup and never a process: empty by nature, not leaked.
 _EMPTY_BY_NATURE = (".mount", ".swap", ".slice", ".socket", ".automount", ".target", ".device")
 
@@ -128,6 +130,9 @@ def _count_v1(where: Layout, mount: Mount, tree: _Tree | None, unseen: list[Unse
         unseen.append(Unseen("memcg", "/proc/cgroups has no memory row, so tracked cgroups are unknown, not zero"))
     live = None if tree is None else len(tree.paths)
     zombies = max(0, tracked - live) if tracked is not None and live is not None else None
+    if tracked is not None and live is not None and live > tracked + max(_RACE, live // 50):
+        zombies = None
+        unseen.append(Unseen("memcg", f"/proc/cgroups tracks {tracked} cgroups and {live} directories exist: no sense"))
     return Census(
         where.mode, tracked, live, zombies, "proc-cgroups", source=f"/proc/cgroups, directories of {mount.path}"
     )

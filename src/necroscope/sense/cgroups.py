@@ -18,6 +18,8 @@ from necroscope.sense.host import Host
 
 Mode = Literal["v1", "v2", "hybrid"]
 
+DEPTH_MAX = 128
+
 # PROC_CGROUP_INIT_INO (include/linux/proc_ns.h): the inode of the first cgroup namespace, the same since 4.6.
 _INITIAL_NAMESPACE = "cgroup:[4026531835]"
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
@@ -153,18 +155,19 @@ def layout(host: Host) -> Layout:
 def directories(host: Host, mount: Mount) -> Iterator[tuple[str, bool]]:
     """Every cgroup below the mount's root as (path within the mount, is a leaf), parents first; the root is `/`.
 
-    A directory that vanishes on the way is left out with what was below it.
+    A directory that vanishes on the way is left out with what was below it, and so is what lies deeper than
+    `DEPTH_MAX`: no real tree does.
     """
-    pending = [""]
+    pending = [("", 0)]
     yield "/", False
     while pending:
-        path = pending.pop()
+        path, depth = pending.pop()
         try:
             for name, inner in host.subdirectories(mount.path + path):
                 below = f"{path}/{name}"
                 yield below, not inner
-                if inner:
-                    pending.append(below)
+                if inner and depth < DEPTH_MAX:
+                    pending.append((below, depth + 1))
         except Unavailable:
             continue
 

@@ -7,6 +7,7 @@ Docker and Podman speak it. Only GET is ever sent. Answers are JSON that nobody 
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,16 +26,29 @@ class Refused(Unavailable):
     """The engine answered, with an HTTP error: what was asked for is not there (any more)."""
 
 
+class _DeadlineSocket(socket.socket):
+    """A socket whose reads all end at one deadline: an answer that drips byte by byte is late, too."""
+
+    deadline = 0.0
+
+    def recv_into(self, *arguments: Any, **options: Any) -> int:
+        left_s = self.deadline - clock.elapsed_s()
+        if left_s <= 0:
+            raise TimeoutError
+        self.settimeout(left_s)
+        return super().recv_into(*arguments, **options)
+
+
 class Connection:
     """One connection to an engine's socket, for one look that ends at `deadline` (of `clock.elapsed_s`)."""
 
     def __init__(self, path: str, deadline: float) -> None:
-        import socket
         from http.client import HTTPConnection
 
         self._path = path
         self._deadline = deadline
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket = _DeadlineSocket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.deadline = deadline
         self._http = HTTPConnection("localhost")
         self._http.sock = self._socket
         # A closed connection stays closed: http.client would open the next one over TCP.

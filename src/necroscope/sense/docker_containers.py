@@ -147,7 +147,7 @@ class Deaths:
 
 
 def count_deaths(events: Sequence[Json]) -> dict[str, Deaths]:
-    """Deaths by container name, from events of the API, oldest first."""
+    """Deaths by container name, from events of the API, oldest first. Counted are those with a failure or no status."""
     by_name: dict[str, Deaths] = {}
     for event in events:
         attributes = mapping(event, "Actor", "Attributes")
@@ -155,7 +155,8 @@ def count_deaths(events: Sequence[Json]) -> dict[str, Deaths]:
         if text(event, "Action") not in ("die", "died") or not name:
             continue
         known = by_name.setdefault(name, Deaths())
-        known.count += 1
+        # whoever ends well and is run again is a job, not a crash loop
+        known.count += number(attributes, "exitCode") != 0
         known.image = text(attributes, "image") or known.image
         known.exit_status = number(attributes, "exitCode")
         if identity and identity not in known.ids[-1:]:

@@ -25,6 +25,7 @@ from necroscope.errors import BadInput, Unavailable
 
 READ_LIMIT_BYTES = 16 << 20
 RECORDED = "/necroscope"
+_EARLIEST_NS = 10**18  # September 2001
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REGULAR = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
@@ -131,9 +132,12 @@ class Host:
             return clock.now()
         values = self.recorded("clock")
         try:
-            return ClockReading(**{name: int(values[name]) for name in ClockReading.__slots__})
-        except (KeyError, TypeError, ValueError) as error:
+            reading = ClockReading(**{name: int(values[name]) for name in ClockReading.__slots__})
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise Unavailable("the captured clock cannot be read", "capture the host again") from error
+        if not (_EARLIEST_NS < reading.realtime_ns < 1 << 62 and 0 < reading.monotonic_ns <= reading.boottime_ns):
+            raise Unavailable("the captured clock shows a time that cannot be", "capture the host again")
+        return reading
 
     def recorded(self, name: str) -> Any:
         """The JSON value a capture holds under `name`; `Unavailable` on a live host and when it is not there."""

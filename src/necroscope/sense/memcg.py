@@ -11,9 +11,8 @@ from necroscope.sense.census import take_census
 from necroscope.sense.host import Host
 
 HOUR_S = 3600.0
-# Measured growth beats what ages tell once it rests on this many zombies or this much time.
-_ENOUGH_ZOMBIES = 5
-_ENOUGH_S = 600.0
+# Two looks that lie closer together than this measure nothing.
+_SHORTEST_S = 1.0
 
 
 class Memcg:
@@ -42,10 +41,12 @@ class Memcg:
         if counted.zombies is None:
             return counted
         before, self._before = self._before, (at_s, counted.zombies)
-        if before is not None:
-            window_s, born = at_s - before[0], counted.zombies - before[1]
-            if window_s > 0 and (born >= _ENOUGH_ZOMBIES or window_s >= _ENOUGH_S):
-                return replace(counted, growth_per_hour=born / window_s * HOUR_S, growth_basis="measured")
+        if before is not None and (window_s := at_s - before[0]) >= _SHORTEST_S:
+            born = counted.zombies - before[1]
+            rate = born / window_s * HOUR_S
+            return replace(
+                counted, growth_per_hour=rate, growth_basis="measured", measured_born=born, measured_s=window_s
+            )
         return _growth_from_one_look(counted, _uptime_s(host))
 
 

@@ -42,6 +42,8 @@ def _memory(census: Census) -> dict[str, Any]:
         "counted_by": census.counted_by,
         "growth_per_hour": None if census.growth_per_hour is None else round(census.growth_per_hour, 1),
         "growth_basis": census.growth_basis,
+        "measured_born": census.measured_born,
+        "measured_s": None if census.measured_s is None else round(census.measured_s, 3),
         "leaked_directories": census.leaked_directories,
         "leaked_families": [
             {"pattern": family.pattern, "directories": family.directories, "examples": list(family.examples)}

@@ -22,7 +22,6 @@ _METHODS = {
     "cgroup-stat": "cgroup.stat",
     "proc-cgroups": "/proc/cgroups minus directories",
 }
-_BASES = {"measured": "measured", "ages": "by their ages", "since-boot": "average since boot"}
 _MAX_ROWS = 5
 
 
@@ -56,6 +55,8 @@ def _verdict(report: ScanReport) -> Text:
     totals = [(level, sum(finding.severity == level for finding in findings)) for level in _STYLES]
     worst = next(((level, number) for level, number in totals if number and level != "info"), None)
     if worst is None:
+        if report.inconclusive:
+            return Text("inconclusive: zombies could not be counted, nothing else was found wrong", style="bold yellow")
         skipped = len(report.diagnosis.skipped)
         if skipped:
             return Text(f"nothing wrong found, but {plural(skipped, 'check')} could not be made", style="bold green")
@@ -95,7 +96,10 @@ def _print_census(census: Census, console: Console) -> None:
 def _growth(census: Census) -> str:
     if census.growth_per_hour is None:
         return ""
-    return f" · {count(census.growth_per_hour)} new an hour ({_BASES.get(census.growth_basis, 'unknown')})"
+    rate = count(census.growth_per_hour)
+    if census.growth_basis == "measured":
+        return f" · growing by {rate} an hour, measured"
+    return f" · {rate} an hour {'born lately' if census.growth_basis == 'ages' else 'on average since boot'}"
 
 
 def _family_line(family: Family, width: int) -> Text:

@@ -6,6 +6,7 @@ names that leave the folder, and more files or bytes than any capture has are re
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -15,12 +16,15 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
 
 from necroscope.errors import BadInput
 
 SCHEMA = "necroscope.bundle/1"
 MAX_MEMBERS = 500_000
 MAX_BYTES = 1 << 30
+MAX_DEPTH = 128
+MAX_PIECE_BYTES = 1 << 20
 _MANIFEST = "necroscope/manifest.json"
 
 
@@ -58,7 +62,8 @@ def pack(entries: Iterable[Entry], path: Path) -> Packed:
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}.", "name a file in a writable folder") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return Packed(path, files, path.stat().st_size)
 
 
@@ -66,7 +71,7 @@ def unpack(path: Path, folder: Path) -> None:
     """Lay a bundle out below `folder`, so that `Host(folder)` reads it; `BadInput` when it is no bundle of ours."""
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as unzipped:
-            with tarfile.open(fileobj=unzipped, mode="r|") as tar:
+            with tarfile.open(fileobj=cast(BinaryIO, _Bounded(unzipped)), mode="r:") as tar:
                 _extract(tar, folder, path)
             _check_end(unzipped)
     except FileNotFoundError as error:
@@ -92,11 +97,12 @@ def _extract(tar: tarfile.TarFile, folder: Path, path: Path) -> None:
     left = MAX_BYTES
     for number, member in enumerate(tar):
         left -= member.size
-        if number >= MAX_MEMBERS or left < 0:
+        if number >= MAX_MEMBERS or left < 0 or member.size < 0:
             raise BadInput(f"{path} holds more than any capture does.", "it may be a trap; do not unpack it by hand")
         name = PurePosixPath(member.name)
-        if name.is_absolute() or ".." in name.parts or not (member.isreg() or member.isdir()):
-            raise BadInput(f"{path} holds {member.name!r}, which no capture has.", "it may be a trap")
+        plain = (member.isreg() and not member.issparse()) or member.isdir()
+        if not plain or name.is_absolute() or ".." in name.parts or len(name.parts) > MAX_DEPTH:
+            raise BadInput(f"{path} holds {member.name[:100]!r}, which no capture has.", "it may be a trap")
         target = folder / name
         if member.isdir():
             target.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -106,6 +112,19 @@ def _extract(tar: tarfile.TarFile, folder: Path, path: Path) -> None:
         with target.open("xb") as out:
             while data is not None and (chunk := data.read(1 << 20)):
                 out.write(chunk)
+
+
+class _Bounded:
+    """A file that refuses to be read in one large piece: tarfile reads extended headers whole, however long."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= MAX_PIECE_BYTES:
+            raise ValueError("a header is longer than any capture's")
+        return self._file.read(size)
 
 
 def _check_end(unzipped: gzip.GzipFile) -> None:

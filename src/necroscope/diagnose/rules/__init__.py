@@ -1,1 +1,1 @@
-"""One rule per module; RULES in engine.py lists them."""
+"""One rule per module; rules() in engine.py lists them."""

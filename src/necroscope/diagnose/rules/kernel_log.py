@@ -11,6 +11,7 @@ from necroscope.quantity import count, span
 from necroscope.sense.symptoms import Kind
 
 _FRESH_NS = 24 * 3600 * NS
+_SOMETIME_NS = 10**18  # September 2001: no kernel that this reads was running before
 # What a symptom's details say that an operator asks first.
 _TELLING = ("reason", "stall_us", "scope", "oom_memcg", "task_memcg", "invoker")
 _ADVICE = {
@@ -32,23 +33,30 @@ def kernel_log(symptoms: Symptoms) -> Iterator[Finding]:
 def _finding(members: list[Symptom], kind: Kind, now_ns: int) -> Finding:
     last = members[0]
     times = sum(symptom.repeats for symptom in members)
-    fresh = now_ns - last.at_ns < _FRESH_NS
+    fresh = not _dated(last) or now_ns - last.at_ns < _FRESH_NS
     often = "once" if times == 1 else f"{count(times)} times"
-    ago = span(max(0, now_ns - last.at_ns) / NS)
+    when = f"last {span(max(0, now_ns - last.at_ns) / NS)} ago" if _dated(last) else "when is not known"
     on = f" on {last.device}" if last.device else ""
     return Finding(
         last.kind,
         kind.severity if fresh else "info",
-        f"{last.kind.replace('-', ' ')}{on}, {often}, last {ago} ago: {kind.help}",
+        f"{last.kind.replace('-', ' ')}{on}, {often}, {when}: {kind.help}",
         _subject(last),
         tuple(_evidence(symptom) for symptom in members[:5]),
         _ADVICE.get(kind.family, ()),
     )
 
 
+def _dated(symptom: Symptom) -> bool:
+    """False for times that count from boot because the capture holds no clock; unknown is not old."""
+    return symptom.at_ns >= _SOMETIME_NS and symptom.uncertainty_ns < symptom.at_ns
+
+
 def _subject(symptom: Symptom) -> Subject:
     if symptom.device:
         return Subject("device", symptom.device)
+    if (limit := dict(symptom.details).get("oom_memcg")) is not None:
+        return Subject("cgroup", limit)
     if symptom.cpu is not None:
         return Subject("cpu", str(symptom.cpu))
     return Subject("process", symptom.task) if symptom.task else Subject("kernel", symptom.kind)
@@ -60,5 +68,6 @@ def _evidence(symptom: Symptom) -> Evidence:
     parts += [f"{name} {value}" for name, value in symptom.details if name in _TELLING]
     times = f" ×{count(symptom.repeats)}" if symptom.repeats > 1 else ""
     about = f" ({', '.join(parts)})" if parts else ""
-    text = f"{iso(symptom.at_ns)} ±{span(symptom.uncertainty_ns / NS)}{times}{about}: {symptom.text}"
+    when = f"{iso(symptom.at_ns)} ±{span(symptom.uncertainty_ns / NS)}" if _dated(symptom) else "undated"
+    text = f"{when}{times}{about}: {symptom.text}"
     return Evidence(text, symptom.source, symptom.repeats, "times")

@@ -19,7 +19,7 @@ def saturated_core(cores: Cores, limits: CpuLimits) -> Iterator[Finding]:
     """Finds cores that were busy throughout the look; a warning when it lasted for seconds, mostly in the kernel."""
     average = sum(core.busy for core in cores.items) / len(cores.items) if cores.items else 0.0
     for core in cores.items:
-        if core.busy < limits.busy:
+        if core.busy < limits.busy or (average >= _MOSTLY and len(cores.items) > 1):  # busy altogether: nothing hides
             continue
         kernel = core.system + core.irq + core.softirq
         lasting = cores.window_s >= _LASTING_S and kernel >= _MOSTLY

@@ -6,19 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from necroscope.config import ZombieLimits
 from necroscope.diagnose.fact import Containers, KernelMemory, Units
-from necroscope.diagnose.leak import Leak, leaks
+from necroscope.diagnose.leak import Attribution, Leak, attribute, newest_owners
 from necroscope.model import Census, ContainerState, Evidence, Family, Finding, Pin, Severity, Subject
 from necroscope.quantity import count, plural, size, span
 
 # Fewer zombies than this joined to one name may be stragglers of an ordinary restart.
 _MIN_LEAK = 10
-
-_FREEING = {
-    "tmpfs": "delete the files on tmpfs that pin them{files}: nothing else frees tmpfs pages",
-    "page-cache": "drop the page cache that pins them (posix_fadvise DONTNEED on its files{files})",
-    "anon": "end the process that still holds memory of the removed cgroups",
-    "kernel": "reboot in a maintenance window: kernel objects (sockets, slabs) pin them",
-}
+# New zombies that two looks must have seen before growth is believed.
+_MIN_BORN = 5
 
 
 def zombie_memcg(
@@ -31,16 +26,17 @@ def zombie_memcg(
     """Finds zombie memory cgroups: one finding per unit or container that leaks them, one for those nobody owns."""
     if not census.zombies:
         return
-    found = leaks(census, units.items if units else (), containers.items if containers else ())
-    owned = 0
-    for leak in found:
+    engines = containers.items if containers else ()
+    found = attribute(census, units.items if units else (), engines)
+    small = 0
+    for leak in found.leaks:
         if leak.zombies >= _MIN_LEAK:
-            owned += leak.zombies
             yield _leaked_by(leak, census, limits, memory)
-    rest = census.zombies - owned
-    severity = _severity(rest, None if owned else census.growth_per_hour, limits)
+        else:
+            small += leak.zombies
+    severity = _severity(found.unowned + small, census, limits, alone=not found.leaks)
     if severity is not None:
-        yield _unowned(rest, severity, census, memory)
+        yield _unowned(found, severity, census, engines, memory)
 
 
 def _leaked_by(leak: Leak, census: Census, limits: ZombieLimits, memory: KernelMemory | None) -> Finding:
@@ -57,28 +53,36 @@ def _leaked_by(leak: Leak, census: Census, limits: ZombieLimits, memory: KernelM
     )
 
 
-def _unowned(zombies: int, severity: Severity, census: Census, memory: KernelMemory | None) -> Finding:
-    parent = census.by_parent[0].path if census.by_parent else "/"
-    where = f" below {parent}" if census.by_parent else ""
-    most = f", {count(census.by_parent[0].zombies)} of them{where}" if census.by_parent else ""
+def _unowned(
+    found: Attribution,
+    severity: Severity,
+    census: Census,
+    containers: Iterable[ContainerState],
+    memory: KernelMemory | None,
+) -> Finding:
+    top = found.by_parent[0] if found.by_parent else None
+    most = f", {count(top.zombies)} of them below {top.path}" if top else ""
+    newest = _newest(found.families[0], containers) if found.families else ()
     return Finding(
         "zombie-memcg",
         severity,
-        f"{plural(zombies, 'zombie memory cgroup')}{most}; no unit or container seen here owns them",
-        Subject("cgroup", parent),
-        (_total(census), *_families(census.families), *_growth(census), *_cost(memory)),
+        f"{plural(found.unowned, 'zombie memory cgroup')}{most}; nobody can be shown to own them",
+        Subject("cgroup", top.path if top else "/"),
+        (_total(census), *_families(found.families), *newest, *_growth(census), *_cost(memory)),
         (
             "find what makes and removes these cgroups and stop it first; the newest names tell most",
-            *_freeing(_pins(census.families) or census.pinned_by),
+            *_freeing(_pins(found.families) or census.pinned_by),
         ),
     )
 
 
-def _severity(zombies: int, growth_per_hour: float | None, limits: ZombieLimits) -> Severity | None:
+def _severity(zombies: int, census: Census, limits: ZombieLimits, alone: bool) -> Severity | None:
+    """By number; by growth only where two looks have seen it and it can be nobody else's."""
     if zombies >= limits.critical:
         return "critical"
-    growing = growth_per_hour is not None and growth_per_hour >= limits.growth_per_hour
-    if zombies >= limits.warning or (zombies >= limits.growing_from and growing):
+    born = census.measured_born or 0
+    growing = born >= _MIN_BORN and (census.growth_per_hour or 0.0) >= limits.growth_per_hour
+    if zombies >= limits.warning or (alone and zombies >= limits.growing_from and growing):
         return "warning"
     return None
 
@@ -96,14 +100,17 @@ def _total(census: Census) -> Evidence:
 def _restarts(leak: Leak) -> Iterator[Evidence]:
     if leak.restarts is None:
         return
-    kind = "deaths" if isinstance(leak.state, ContainerState) and not leak.state.restarts else "restarts"
+    container = leak.state if isinstance(leak.state, ContainerState) else None
+    kind = "deaths" if container and not container.restarts else "restarts"
     text = f"{count(leak.restarts)} {kind} against {plural(leak.zombies, 'zombie')}"
-    source = leak.state.engine if isinstance(leak.state, ContainerState) else "systemd"
-    yield Evidence(text + (": one per restart" if leak.one_per_restart else ""), source, leak.restarts, kind)
-    if leak.sampled:
-        yield Evidence(
-            "the newest zombies bear ids that died under this name; older ones are taken by their pattern", source
-        )
+    agree = ": one per restart" if leak.one_per_restart else ""
+    yield Evidence(text + agree, container.engine if container else "systemd", leak.restarts, kind)
+
+
+def _newest(family: Family, containers: Iterable[ContainerState]) -> Iterator[Evidence]:
+    for container, number in newest_owners(family, containers):
+        text = f"{number} of the {len(family.newest)} newest of {family.pattern} were container {container.name}"
+        yield Evidence(f"{text}; of the older ones the engine remembers nothing", container.engine, number, "cgroups")
 
 
 def _families(families: Iterable[Family]) -> Iterator[Evidence]:
@@ -116,9 +123,17 @@ def _families(families: Iterable[Family]) -> Iterator[Evidence]:
 
 def _growth(census: Census) -> Iterator[Evidence]:
     if census.growth_per_hour is not None:
-        basis = {"measured": "measured", "ages": "by the zombies' ages", "since-boot": "average since boot"}
-        text = f"{count(census.growth_per_hour)} new ones an hour ({basis.get(census.growth_basis, 'unknown')})"
-        yield Evidence(text, census.source, round(census.growth_per_hour, 1), "cgroups/h")
+        yield Evidence(growth(census), census.source, round(census.growth_per_hour, 1), "cgroups/h")
+
+
+def growth(census: Census) -> str:
+    """How fast they come, and how that is known. Ages tell births of those still there, not net growth."""
+    rate = census.growth_per_hour or 0.0
+    if census.growth_basis == "measured":
+        return f"{count(rate)} more an hour, measured over {span(census.measured_s or 0.0)}"
+    if census.growth_basis == "ages":
+        return f"{count(rate)} an hour were born lately and are still there (by their ages)"
+    return f"{count(rate)} an hour on average since boot"
 
 
 def _cost(memory: KernelMemory | None) -> Iterator[Evidence]:
@@ -133,9 +148,10 @@ def _cost(memory: KernelMemory | None) -> Iterator[Evidence]:
 
 
 def _stop(leak: Leak) -> str:
-    if leak.subject.kind == "unit":
-        return f"stop the leak first: systemctl disable --now {leak.subject.name} (undo: enable --now)"
-    return f"stop the leak first: find out who starts container {leak.subject.name}, and stop that"
+    name = leak.subject.name
+    if leak.subject.kind == "unit" and (leak.one_per_restart or leak.restarts is None):
+        return f"stop the leak first, if the node can do without: systemctl disable --now {name} (undo: enable --now)"
+    return f"stop the leak first: find out what starts {leak.subject.kind} {name} over and over, and stop that"
 
 
 def _pins(families: Iterable[Family]) -> tuple[Pin, ...]:
@@ -150,6 +166,14 @@ def _pins(families: Iterable[Family]) -> tuple[Pin, ...]:
 
 def _freeing(pins: Iterable[Pin]) -> Iterator[str]:
     for pin in pins:
-        files = f", such as {pin.files[0]}" if pin.files else ""
-        yield f"then free what exists: {_FREEING[pin.kind].format(files=files)}"
+        there = [file for file in pin.files if not file.endswith("(deleted)")]
+        file = f", such as {there[0]}" if there else ""
+        if pin.kind == "tmpfs" and pin.files and not there:
+            yield "then free what exists: the tmpfs files are deleted already; end the processes that still hold them"
+        elif pin.kind == "tmpfs":
+            yield f"then free what exists: delete the tmpfs files that pin them and that nobody uses{file}"
+        elif pin.kind == "page-cache":
+            yield f"then free what exists: drop the page cache of the files (posix_fadvise DONTNEED){file}"
+        elif pin.kind == "anon":
+            yield "then free what exists: end the process that still holds memory of the removed cgroups"
     yield "stopping the leak ends the growth only; a reboot frees every zombie"
