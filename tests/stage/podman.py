@@ -80,8 +80,15 @@ class ContainerEngine:
         return StagedContainer(identity, name, f"{self.cgroup}/libpod-{identity}")
 
     def inspect(self, name: str, template: str) -> str:
-        """One property of a container by podman itself, as a Go template: an independent witness."""
-        return self.podman("inspect", "--type", "container", "--format", template, name)
+        """One property of a container by podman itself, as a Go template: an independent witness.
+
+        podman fails when the container's process dies while it looks; in a crash loop that happens, so it is asked again.
+        """
+        arguments = ("inspect", "--type", "container", "--format", template, name)
+        for _ in range(9):
+            with contextlib.suppress(RuntimeError):
+                return self.podman(*arguments)
+        return self.podman(*arguments)
 
     def remove(self, name: str) -> None:
         """Kill and remove a container. In a crash loop podman may find it neither running nor stopped: it insists."""
