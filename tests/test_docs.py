@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
-from necroscope.cli.main import VERBS
+from necroscope.cli.main import VERBS, main
 from necroscope.diagnose.engine import rules
 from necroscope.sense.symptoms import catalogue
 
@@ -26,7 +25,8 @@ def _page(name: str) -> str:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_in_the_readme_and_has_help_with_examples(verb: str) -> None:
     assert f"necroscope {verb}" in README
-    command: click.Command = getattr(import_module(f"necroscope.cli.{verb}"), verb)
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
     assert "Example" in (command.help or "")
     for parameter in command.params:
         if isinstance(parameter, click.Option):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.cli.main import VERBS
 from necroscope.sense.host import Host
 from stage.program import Program
 
@@ -175,6 +176,6 @@ def test_a_reader_that_goes_away_is_no_error(captured: Lay) -> None:
 def test_help_has_examples_for_every_verb(necroscope: Program) -> None:
     overview = necroscope("--help")
     assert overview.code == 0
-    for verb in ("scan", "bundle", "demo"):
+    for verb in VERBS:
         assert verb in overview.out
         assert "Example" in necroscope(verb, "--help").out

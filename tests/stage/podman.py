@@ -82,7 +82,7 @@ class ContainerEngine:
     def inspect(self, name: str, template: str) -> str:
         """One property of a container by podman itself, as a Go template: an independent witness.
 
-        podman fails when the container's process dies while it looks; in a crash loop that happens, so it is asked again.
+        podman fails when the container's process dies while it looks: in a crash loop it is asked again.
         """
         arguments = ("inspect", "--type", "container", "--format", template, name)
         for _ in range(9):

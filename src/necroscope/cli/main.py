@@ -14,9 +14,16 @@ from necroscope.errors import NecroscopeError
 
 VERBS: dict[str, str] = {
     "scan": "Is this node sick, now?",
+    "record": "The flight recorder, in the foreground.",
+    "events": "What happened: symptoms, restarts, cgroups born and removed, marks.",
+    "sql": "Ask the recording in SQL, read-only.",
+    "mark": "Put an event on the timeline.",
+    "import": "Import perf.data into a store.",
     "bundle": "One file with everything about this instant, for a ticket.",
     "demo": "Make real zombies, scan them, clean up: the newcomer's tour.",
 }
+# `import` is a word of Python's own
+_MODULES = {"import": "import_files"}
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 EXIT_CODES = """\b
 Exit codes:
@@ -37,7 +44,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(f"necroscope.cli.{cmd_name}"), cmd_name)
+        module = _MODULES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(import_module(f"necroscope.cli.{module}"), module)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,33 @@
+"""`necroscope mark`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from necroscope.cli.times import Instant
+
+
+@click.command()
+@click.argument("text")
+@click.option("--at", "at_ns", type=Instant(), default="now", show_default="now", help="When: -5m, 14:03:07, ISO 8601.")
+@click.option("--kind", default="mark", show_default=True, help="What it is: job-failed, job-started, ...")
+@click.option("--subject", default="", help="What it is about: a job, a host.")
+@click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder of the recording.")
+def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> None:
+    """Put an event on the timeline; works while the recorder runs, and waits for it when it does not.
+
+    \b
+    Examples:
+      necroscope mark "job 4711 failed" --kind job-failed --subject 4711
+      necroscope mark "deployed the new image" --at -10m
+    """
+    from necroscope.clock import iso
+    from necroscope.store.inbox import put
+    from necroscope.store.place import to_write
+    from necroscope.store.tables import Event
+
+    event = Event(at_ns, kind, "mark", subject, text)
+    put(to_write(store), event)
+    click.echo(f"{iso(at_ns)}  {kind}  id {event.id}")

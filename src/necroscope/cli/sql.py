@@ -1,0 +1,112 @@
+"""`necroscope sql`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from necroscope.cli.options import console, output_options
+from necroscope.cli.times import Instant
+
+if TYPE_CHECKING:
+    from necroscope.query.answer import Answer
+
+MAX_ROWS = 1000
+_FOREVER_NS = (1 << 63) - 1
+
+
+@click.command()
+@click.argument("query")
+@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@click.option("--from", "from_ns", type=Instant(), help="Only rows from this time on: -10m, 14:03:07, ISO 8601.")
+@click.option("--to", "to_ns", type=Instant(), help="Only rows up to this time.")
+@output_options
+def sql(
+    query: str,
+    store: Path | None,
+    from_ns: int | None,
+    to_ns: int | None,
+    as_json: bool,
+    no_color: bool,
+    quiet: bool,
+) -> None:
+    """Ask the recording in SQL (DuckDB's). Reads only; what is not sealed yet is there too.
+
+    The views are samples, stacks, seconds, cores, signals, events, zombies and units; docs/store-format.md describes
+    them. --from and --to make a question about a moment fast. --json prints a list of rows; 64-bit ids are text.
+
+    \b
+    Examples:
+      necroscope sql "select comm, count(*) from samples group by comm order by 2 desc limit 10"
+      necroscope sql --from -5m "select at, cpu, system from cores where system > 0.9"
+      necroscope sql --json "select * from events order by at_ns desc limit 3"
+      necroscope sql "describe samples"
+    """
+    from necroscope.query.engine import Engine
+    from necroscope.store.place import to_read
+    from necroscope.store.reader import Store
+
+    window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
+    with Engine(Store(to_read(store)), window) as engine:
+        for note in engine.notes:
+            click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+        answer = engine.ask(query)
+        if quiet:
+            for _ in answer.batches:
+                pass
+        elif as_json:
+            _print_json(answer)
+        else:
+            _print_table(answer, no_color)
+
+
+def _print_json(answer: Answer) -> None:
+    """A list of objects, a row a line; written as it is computed, whatever its size."""
+    import json
+
+    from necroscope.show.plain import valid
+
+    before = "["
+    for row in answer.values():
+        document = valid(dict(zip(answer.columns, row, strict=True)))
+        click.echo(f"{before}{json.dumps(document)}", nl=False)
+        before = ",\n "
+    click.echo("[]" if before == "[" else "]")
+
+
+def _print_table(answer: Answer, no_color: bool) -> None:
+    from itertools import islice
+
+    from rich.table import Table
+    from rich.text import Text
+
+    from necroscope.quantity import plural
+    from necroscope.show.plain import plain
+
+    rows = answer.values()
+    shown = list(islice(rows, MAX_ROWS))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(answer.columns):
+        numeric = any(isinstance(row[number], int | float) for row in shown)
+        table.add_column(Text(plain(name)), justify="right" if numeric else "left", overflow="fold")
+    for row in shown:
+        table.add_row(*(Text(plain(_text(value))) for value in row))
+    out = console(no_color)
+    with out.capture() as captured:
+        out.print(table)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+    if (more := sum(1 for _ in rows)) > 0:
+        click.echo(f"… and {plural(more, 'more row', 'more rows')}; --json prints all", err=True)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return " ; ".join(map(_text, value))
+    return str(value)

@@ -1,0 +1,222 @@
+"""The views of `necroscope sql`: what they mean, and how they are made from the tables on disk and the journal.
+
+`store.TABLE` is what the segments hold and `journal.TABLE` what is not sealed yet, as declared in `store/tables.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from necroscope.store.catalog import Window
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: its columns with what they mean, and its SQL. `timed` ones have `at_ns` and obey a window."""
+
+    name: str
+    help: str
+    columns: tuple[tuple[str, str], ...]
+    sql: str
+    timed: bool = True
+
+
+_AT = (("at", "when, UTC"), ("at_ns", "the same as nanoseconds since 1970"))
+# A look after a longer pause says nothing about the second before it.
+_PAUSE_NS = 5_000_000_000
+
+_SAMPLES = """
+select at_ns, cpu, pid, pid + thread as tid, comm, cgroup, event, weight, stack_id
+from store.samples left join (select segment, stack, stack_id from store.stacks) using (segment, stack)
+union all by name
+select at_ns, cpu, pid, tid, comm, cgroup, event, weight, stack_id from journal.samples
+"""
+_STACKS = """
+with told as (
+  select stack_id, any_value(nullif(frames, '')) as frames
+  from (select stack_id, frames from store.stacks union all select stack_id, frames from journal.stacks)
+  group by stack_id
+), split as (
+  select stack_id, case when frames is null then [] else string_split(rtrim(frames, chr(30)), chr(30)) end as pairs
+  from told
+)
+select stack_id,
+  list_transform(pairs, lambda pair: split_part(pair, chr(31), 1)) as frames,
+  list_transform(pairs, lambda pair: split_part(pair, chr(31), 2)) as modules
+from split
+"""
+_SECONDS = """
+select second * 1000000000 as at_ns, cpu, event, comm, samples, kernel, weight from store.seconds
+union all by name
+select at_ns // 1000000000 * 1000000000 as at_ns, cpu, event, comm, count(*) as samples,
+  count(*) filter (starts_with(module, '[') and module not in
+    ('[vdso]', '[vsyscall]', '[unknown]', '[heap]', '[stack]', '[anon]', '[uprobes]')) as kernel,
+  sum(weight)::bigint as weight
+from journal.samples left join (
+  select stack_id, split_part(split_part(frames, chr(30), -2), chr(31), 2) as module from journal.stacks
+) using (stack_id)
+group by 1, cpu, event, comm
+"""
+_SIGNALS = """
+with series as (select * from store.series union all select * from journal.series),
+ticks as (select * from store.ticks union all select * from journal.ticks),
+changes as (select * from store.changes union all select * from journal.changes),
+points as (
+  select chunk, series, name, tick,
+    coalesce(value, case when step is not null then (sum(step) over so_far)::double / scale end) as value
+  from changes join series using (chunk, series)
+  window so_far as (partition by chunk, series, name order by tick)
+),
+expected as (select chunk, series, name, labels, tick, at_ns from series join ticks using (chunk, source))
+select e.at_ns, e.name, e.labels, p.value
+from expected e asof join points p
+  on e.chunk = p.chunk and e.series = p.series and e.name = p.name and e.tick >= p.tick
+where p.value is not null
+"""
+_CORES = f"""
+with times as (
+  select at_ns, (labels->>'cpu')::integer as cpu, labels->>'mode' as mode, value
+  from all_signals where name = 'cpu_time_seconds'
+), modes as (
+  select at_ns, cpu,
+    sum(value) filter (mode in ('user', 'nice')) as user, sum(value) filter (mode = 'system') as system,
+    sum(value) filter (mode = 'irq') as irq, sum(value) filter (mode = 'softirq') as softirq,
+    sum(value) filter (mode = 'steal') as steal, sum(value) filter (mode in ('idle', 'iowait')) as idle
+  from times group by at_ns, cpu
+), steps as (
+  select at_ns, cpu, at_ns - lag(at_ns) over before as passed_ns, user - lag(user) over before as user,
+    system - lag(system) over before as system, irq - lag(irq) over before as irq,
+    softirq - lag(softirq) over before as softirq, steal - lag(steal) over before as steal,
+    idle - lag(idle) over before as idle
+  from modes window before as (partition by cpu order by at_ns)
+), spent as (
+  select at_ns, cpu, if(user < 0, 0, user) as user, if(system < 0, 0, system) as system, if(irq < 0, 0, irq) as irq,
+    if(softirq < 0, 0, softirq) as softirq, if(steal < 0, 0, steal) as steal, if(idle < 0, 0, idle) as idle
+  from steps where passed_ns between 1 and {_PAUSE_NS} and idle > -0.1
+), whole as (
+  select *, coalesce(user, 0) + coalesce(system, 0) + coalesce(irq, 0) + coalesce(softirq, 0) + coalesce(steal, 0)
+    + coalesce(idle, 0) as total
+  from spent
+)
+select at_ns, cpu, user / total as user, system / total as system, irq / total as irq, softirq / total as softirq,
+  steal / total as steal, idle / total as idle
+from whole where total > 0
+"""
+_EVENTS = """
+select distinct on (id) * from (select * from store.events union all select * from journal.events) order by id
+"""
+_UNITS_HELP = (
+    ("name", "unit"),
+    ("active_state", "ActiveState"),
+    ("sub_state", "SubState"),
+    ("result", "how the last run ended"),
+    ("restarts", "automatic restarts so far"),
+    ("exit_code", "exited, killed, dumped"),
+    ("exit_status", "exit status or signal"),
+    ("restart_policy", "Restart="),
+    ("since_start_s", "seconds since the last start"),
+    ("unit_file_state", "enabled, disabled, static"),
+    ("control_group", "cgroup"),
+    ("main_pid", "main process, 0: none"),
+)
+
+VIEWS = (
+    View(
+        "samples",
+        "The profile: one row for each sample.",
+        (
+            *_AT,
+            ("cpu", "core"),
+            ("pid", "process"),
+            ("tid", "thread"),
+            ("comm", "name of the thread"),
+            ("cgroup", "cgroup path; empty: unknown"),
+            ("event", "cpu-clock, cycles"),
+            ("weight", "period that the sample stands for; nanoseconds for clocks"),
+            ("stack_id", "join with stacks"),
+        ),
+        _SAMPLES,
+    ),
+    View(
+        "stacks",
+        "Each stack once.",
+        (
+            ("stack_id", "content hash"),
+            ("frames", "function names, outermost first"),
+            ("modules", "where each function is: [kernel], libc.so.6"),
+        ),
+        _STACKS,
+        timed=False,
+    ),
+    View(
+        "seconds",
+        "Samples of each second by core, event and thread name: the same sums as from samples, much faster.",
+        (
+            *_AT,
+            ("cpu", "core"),
+            ("event", "cpu-clock, cycles"),
+            ("comm", "name of the thread"),
+            ("samples", "samples"),
+            ("kernel", "of these, in the kernel"),
+            ("weight", "sum of weights"),
+        ),
+        _SECONDS,
+    ),
+    View(
+        "signals",
+        "Every value of every signal at every look; unchanged values are filled in, what was not read is absent.",
+        (*_AT, ("name", "signal"), ("labels", "JSON object: labels->>'cpu'"), ("value", "value")),
+        "select * from all_signals",
+    ),
+    View(
+        "cores",
+        "What each core did in the second before `at`, as shares from 0 to 1 that add up to 1; null: not told.",
+        (
+            *_AT,
+            ("cpu", "core"),
+            ("user", "programs, nice and guests included"),
+            ("system", "kernel"),
+            ("irq", "interrupts"),
+            ("softirq", "soft interrupts"),
+            ("steal", "taken by the hypervisor"),
+            ("idle", "nothing to do, or waiting for I/O"),
+        ),
+        _CORES,
+    ),
+    View(
+        "events",
+        "What happened.",
+        (
+            ("id", "hash of the event"),
+            *_AT,
+            ("kind", "what"),
+            ("source", "who saw it"),
+            ("subject", "to whom"),
+            ("text", "in words"),
+            ("uncertainty_ns", "the time is right give or take this"),
+        ),
+        _EVENTS,
+    ),
+    View(
+        "zombies",
+        "Zombie memory cgroups by nearest live ancestor, as counted.",
+        (*_AT, ("parent", "cgroup path"), ("zombies", "how many")),
+        "select * from store.zombies union all by name select * from journal.zombies",
+    ),
+    View(
+        "units",
+        "systemd units that failed or restart, at every look.",
+        (*_AT, *_UNITS_HELP),
+        "select * from store.units union all by name select * from journal.units",
+    ),
+)
+# Views that other views are made of.
+HELPERS = (("all_signals", _SIGNALS),)
+
+
+def statement(view: View, window: Window | None) -> str:
+    """The statement that makes the view, with the rows of the window only."""
+    names = [name for name, _ in view.columns]
+    chosen = ", ".join('make_timestamp_ns(at_ns) as "at"' if name == "at" else f'"{name}"' for name in names)
+    where = f" where at_ns between {window[0]:d} and {window[1]:d}" if window and view.timed else ""
+    return f"create view {view.name} as select {chosen} from ({view.sql}){where}"

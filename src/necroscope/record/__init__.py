@@ -1,0 +1,1 @@
+"""The flight recorder: sensors, perf and writer wired together."""

@@ -1,0 +1,165 @@
+"""perf and its decoder, in a thread of their own: rows come out, whatever happens to perf.
+
+perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause. Between
+the recorder and perf stand two bounded queues: when the disk stalls, the kernel's rings fill up last, and what is lost
+then is counted by the kernel and told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from necroscope import clock
+from necroscope.errors import Unavailable
+from necroscope.sense.cgroups import layout, parse_memberships
+from necroscope.sense.host import Host
+from necroscope.sense.inventory import online_cpus
+from necroscope.sense.perf.objects import ObjectFiles
+from necroscope.sense.perf.rows import Row
+from necroscope.sense.perf.session import PerfSession
+from necroscope.sense.perf.stream import Decoder
+from necroscope.sense.perf.symbols import Symbols, running_kernel
+
+TAKE_S = 0.5
+HANGING_S = 10.0
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
+_STEADY_S = 60.0
+_QUEUED = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something about perf itself: it started, ended, hung, or lacks something."""
+
+    at_ns: int
+    kind: str
+    text: str
+
+
+class PerfFeed:
+    """Runs perf until closed. `rows` and `notices` hand out what came since they were last asked."""
+
+    def __init__(self, host: Host, start: Callable[[Host], PerfSession] = PerfSession.start) -> None:
+        self._host, self._start = host, start
+        self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
+        self._notices: queue.SimpleQueue[Notice] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._forgotten = threading.Event()
+        self._session: PerfSession | None = None
+        self._thread = threading.Thread(target=self._run, name="perf-feed", daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int | None:
+        """perf's process, while one runs."""
+        session = self._session
+        return session.pid if session else None
+
+    def rows(self) -> list[Row]:
+        """Rows that came since the last call."""
+        found: list[Row] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                found += self._rows.get_nowait()
+        return found
+
+    def notices(self) -> list[Notice]:
+        """What happened to perf since the last call."""
+        found = []
+        while not self._notices.empty():
+            found.append(self._notices.get())
+        return found
+
+    def stacks_forgotten(self) -> None:
+        """The writer bounds its memory of stacks; from now on all of them come anew."""
+        self._forgotten.set()
+
+    def close(self, patience_s: float = 10.0) -> list[Row]:
+        """End perf; the rows that were still on their way."""
+        self._stop.set()
+        found: list[Row] = []
+        ends = clock.elapsed_s() + patience_s
+        while self._thread.is_alive() and clock.elapsed_s() < ends:
+            found += self.rows()
+            self._thread.join(0.05)
+        return found + self.rows()
+
+    # -- the thread --------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while not self._stop.is_set():
+            began_s = clock.elapsed_s()
+            try:
+                self._one_perf()
+            except Unavailable as error:
+                self._tell("perf-unavailable", f"{error.message} ({error.hint})" if error.hint else error.message)
+            pause_s = _FIRST_PAUSE_S if clock.elapsed_s() - began_s > _STEADY_S else min(2 * pause_s, _LONGEST_PAUSE_S)
+            self._stop.wait(pause_s)
+
+    def _one_perf(self) -> None:
+        decoder = make_decoder(self._host)
+        cpus = online_cpus(self._host)
+        with self._start(self._host) as session:
+            self._session = session
+            self._tell("perf-started", "; ".join(session.options.lacking) or "everything it was asked for")
+            try:
+                reason = self._pump(session, decoder, cpus)
+            finally:
+                self._session = None
+        self._put(decoder.finish())
+        if not self._stop.is_set():
+            self._tell("perf-ended", reason)
+
+    def _pump(self, session: PerfSession, decoder: Decoder, cpus: int | None) -> str:
+        while not self._stop.is_set():
+            data = session.take(TAKE_S)
+            if data is None:
+                return "perf ended by itself"
+            if self._forgotten.is_set():
+                self._forgotten.clear()
+                decoder.tell_stacks_again()
+            if data:
+                self._put(decoder.feed(data))
+            if session.hangs_for_s() > HANGING_S:
+                return f"perf did not answer for {HANGING_S:.0f} s and was ended"
+            if online_cpus(self._host) != cpus:
+                return "CPUs came or went"
+        return "asked to end"
+
+    def _put(self, rows: list[Row]) -> None:
+        while rows:
+            try:
+                self._rows.put(rows, timeout=1.0)
+            except queue.Full:
+                if self._stop.is_set():
+                    return
+            else:
+                return
+
+    def _tell(self, kind: str, text: str) -> None:
+        self._notices.put(Notice(clock.now().realtime_ns, kind, text))
+
+
+def make_decoder(host: Host) -> Decoder:
+    """A decoder for this kernel: its symbols, files of running processes, and the memory cgroup of samples on v1."""
+    symbols = Symbols(running_kernel(host), ObjectFiles(host))
+    try:
+        where = layout(host)
+    except Unavailable:
+        return Decoder(symbols)
+    mount, row = where.mount_of("memory"), where.controllers.get("memory")
+    if mount is None or mount.v2:
+        return Decoder(symbols, memory_root=0)
+    return Decoder(symbols, cgroup_of=lambda pid: memory_cgroup(host, pid), memory_root=row.hierarchy if row else None)
+
+
+def memory_cgroup(host: Host, pid: int) -> str:
+    """The v1 memory cgroup of a process; empty when it is gone."""
+    text = host.read_or_none(f"/proc/{pid}/cgroup", 65536)
+    return parse_memberships(text).get("memory", "") if text else ""

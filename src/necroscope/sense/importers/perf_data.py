@@ -1,0 +1,217 @@
+"""perf.data, as `perf record` writes it: read in pieces, never as a whole.
+
+    with PerfData(path) as recording:
+        for row in recording.rows(): ...
+
+Frames are named with what this machine has: the running kernel's symbols when the recording was made by the same build
+of it (or a kallsyms file that is given), files whose build id or inode is the recorded one. Others stay unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from necroscope.errors import BadInput, Unavailable
+from necroscope.sense.host import Host
+from necroscope.sense.perf.header import FileHeader, parse_header, read_events, read_features
+from necroscope.sense.perf.intake import Stats
+from necroscope.sense.perf.objects import ObjectFiles
+from necroscope.sense.perf.recording import COMPRESSED, TRACING_DATA, Recording
+from necroscope.sense.perf.rows import Row
+from necroscope.sense.perf.stream import Decoder
+from necroscope.sense.perf.symbols import Kernel, Symbols, kernel_from, running_kernel
+from necroscope.sense.perf.tracepoints import parse_tracing_data
+
+CHUNK_BYTES = 4 << 20
+_REALTIME = 0
+_KALLSYMS_BYTES = 128 << 20
+
+
+class PerfData:
+    """One recording. `kallsyms` names the kernel's frames instead of the running kernel."""
+
+    def __init__(self, path: Path, host: Host | None = None, kallsyms: Path | None = None) -> None:
+        self.path = path
+        self._host = host or Host()
+        self._kallsyms = kallsyms
+        self._fd = _open(path)
+        self.size = os.fstat(self._fd).st_size
+        self._at = 0
+        try:
+            self._header = parse_header(self._read(0, 128), self.size)
+            self._decoder = Decoder(Symbols(None, ObjectFiles(self._host)))
+            self._prepare(self._header)
+        except BaseException:
+            self.close()
+            raise
+
+    # -- what it says ----------------------------------------------------------------------------------------
+
+    @property
+    def recording(self) -> Recording:
+        """What the file says about itself; of a stream, what was read so far."""
+        return self._decoder.recording
+
+    @property
+    def stats(self) -> Stats:
+        """What was read so far, and what could not be."""
+        return self._decoder.stats
+
+    @property
+    def symbols(self) -> Symbols:
+        """The names that were found, and the places that have none."""
+        return self._decoder.symbols
+
+    @property
+    def progress(self) -> float:
+        """The share of the file that was read, 0 to 1."""
+        return self._at / self.size if self.size else 1.0
+
+    def utc_offset_ns(self) -> tuple[int, bool]:
+        """What to add to `at_ns` to get UTC, and whether that is exact.
+
+        Exact when perf noted both clocks (`--clockid`), else guessed: the file was last written when perf ended.
+        """
+        if self.recording.realtime_offset_ns is not None:
+            return self.recording.realtime_offset_ns, True
+        if self._decoder.events.clockid() == _REALTIME:
+            return 0, True
+        last = self.recording.last_ns or self._decoder.newest_ns
+        return os.fstat(self._fd).st_mtime_ns - last, False
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def rows(self, share: tuple[int, int] = (0, 1)) -> Iterator[Row]:
+        """Everything in the recording, in time order as far as perf promises.
+
+        `share` is (k, n): only the k-th of n pieces of about equal size, for n processes that read one file at once.
+        Each goes through what comes before its piece for the tasks alone, which is quick, so that all pieces together
+        are the same as the whole. A compressed recording or a stream is one piece, the first.
+        """
+        start, end = self._piece(share)
+        self._at, last = self._piece((0, 1))
+        if self._at < start:
+            self._decoder.pass_over(samples=True)
+            for _ in self._feed_to(start):
+                pass
+            self._decoder.pass_over(samples=False)
+        yield from self._feed_to(end)
+        # What the last samples need may come after them: a ring that is read later.
+        newest = self._decoder.newest_ns
+        self._decoder.pass_over(samples=True)
+        while self._at < last and self._decoder.complete_ns < newest:
+            yield from self._feed_to(min(last, self._at + CHUNK_BYTES // 4))
+        yield from self._decoder.finish()
+
+    def _piece(self, share: tuple[int, int]) -> tuple[int, int]:
+        number, count = share
+        first = 0 if self._header.pipe else self._header.data.offset
+        last = self.size if self._header.pipe else min(self.size, first + self._header.data.size)
+        if self._header.pipe or COMPRESSED in self._header.features:
+            return (first, last) if number == 0 else (last, last)
+        size = max(0, last - first)
+        return first + size * number // count, first + size * (number + 1) // count
+
+    def _feed_to(self, end: int) -> Iterator[Row]:
+        """Up to a place, and on to the end of the record that lies across it."""
+        while self._at < end and (data := self._read(self._at, min(CHUNK_BYTES, end - self._at))):
+            self._at += len(data)
+            yield from self._decoder.feed(data)
+            self._choose_kernel_of_stream()
+        while not self._header.pipe and (missing := self._decoder.missing()):
+            last = self._header.data.offset + self._header.data.size
+            data = self._read(self._at, max(0, min(missing, last - self._at)))
+            if not data:
+                return
+            self._at += len(data)
+            yield from self._decoder.feed(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- before the data ---------------------------------------------------------------------------------------
+
+    def _prepare(self, header: FileHeader) -> None:
+        if not header.pipe:
+            self._decoder.skip_header()
+            for attr in read_events(header, self._read):
+                self._decoder.add_event(attr)
+            if not len(self._decoder.events):
+                raise BadInput(f"{self.path} declares no events", "the file is damaged; record again")
+            for number, data in read_features(header, self._read):
+                if number == TRACING_DATA:
+                    self._decoder.add_formats(parse_tracing_data(data))
+                else:
+                    self.recording.feature(number, data, self._decoder.events)
+        objects = self.symbols.objects
+        if objects is not None:
+            objects.build_ids = self.recording.build_ids
+        self.symbols.use_kernel(self._kernel())
+
+    def _kernel(self) -> Kernel | None:
+        """Symbols of the recorded kernel: of the file that was given, else of this kernel when it is the same build."""
+        if self._kallsyms is not None:
+            return kernel_from(_read_whole(self._kallsyms))
+        try:
+            kernel = running_kernel(self._host)
+        except Unavailable:
+            return None
+        return kernel if self._same_kernel(kernel) else None
+
+    def _same_kernel(self, kernel: Kernel) -> bool:
+        recorded = self.recording.kernel_build_id
+        if recorded and kernel.build_id:
+            return recorded == kernel.build_id
+        release = (self._host.read_or_none("/proc/sys/kernel/osrelease") or b"").decode("utf-8", "replace").strip()
+        return not self.recording.release or self.recording.release == release
+
+    def _choose_kernel_of_stream(self) -> None:
+        """A stream tells its kernel on the way: as soon as it is another one, this machine's names are not its."""
+        if self._header.pipe and self._kallsyms is None and self.symbols.knows_kernel:
+            told = self.recording
+            if told.release and not self._same_release(told.release):
+                self.symbols.use_kernel(None)
+
+    def _same_release(self, release: str) -> bool:
+        here = self._host.read_or_none("/proc/sys/kernel/osrelease") or b""
+        return here.decode("utf-8", "replace").strip() == release
+
+    def _read(self, offset: int, size: int) -> bytes:
+        if offset >= self.size:
+            return b""
+        return os.pread(self._fd, max(0, min(size, self.size - offset)), offset)
+
+
+def _open(path: Path) -> int:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be opened: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise BadInput(f"{path} is not a file", "a folder of `perf record --threads` cannot be imported")
+    return fd
+
+
+def _read_whole(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_KALLSYMS_BYTES)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""perf: one process, its stream of bytes, and what the bytes mean."""

@@ -1,0 +1,218 @@
+"""Samples of a block as columns: every field of every sample of one event is read at once.
+
+The leading fields have fixed places. Behind them come fields of varying length, in this order:
+
+    READ | CALLCHAIN | RAW | BRANCH_STACK | REGS_USER | STACK_USER | WEIGHT | DATA_SRC | TRANSACTION | REGS_INTR |
+    PHYS_ADDR | CGROUP | DATA_PAGE_SIZE | CODE_PAGE_SIZE | AUX
+
+A cursor per sample walks over them, all cursors in step. A sample whose fields do not fit into its record is broken:
+it is counted and left out, and its neighbours do not notice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.sense.perf.attrs import EventAttr, Events
+from necroscope.sense.perf.layout import BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample
+from necroscope.sense.perf.tables import select
+from necroscope.sense.perf.walk import Block, spans
+
+I64s = NDArray[np.int64]
+U64s = NDArray[np.uint64]
+_NO_CGROUP = np.uint64(0)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRows:
+    """Samples in the order they were read. `chain` is all call chains, leaf first, with marks."""
+
+    time: U64s
+    cpu: NDArray[np.int32]
+    pid: NDArray[np.uint32]
+    tid: NDArray[np.uint32]
+    event: NDArray[np.int32]
+    weight: I64s
+    cgroup: U64s
+    depth: I64s
+    chain: U64s
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def take(self, wanted: NDArray[np.bool_]) -> SampleRows:
+        """The rows where `wanted` is true, with their chains."""
+        chain = self.chain[np.repeat(wanted, self.depth)]
+        return replace(select(replace(self, chain=self.time), wanted), chain=chain)
+
+
+@dataclass(frozen=True, slots=True)
+class RawFields:
+    """A tracepoint sample's own bytes."""
+
+    time: int
+    event: int
+    pid: int
+    data: bytes
+
+
+def events_of_samples(block: Block, at: I64s, events: Events) -> NDArray[np.int32]:
+    """Which event each sample belongs to; -1 when its id is nobody's."""
+    if len(events) == 1:
+        return np.zeros(at.size, np.int32)
+    word = events.id_word()
+    if word is None:
+        return np.full(at.size, -1, np.int32)
+    where = block.start[at] + np.minimum(word, block.size[at] - 1)
+    return events.of_ids(block.words[where])
+
+
+class Extractor:
+    """Reads the samples of one event in one block."""
+
+    def __init__(self, block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> None:
+        self._want_raw = want_raw
+        self._words = block.words
+        self._attr = attr
+        self._event = position
+        fits = block.size[at] >= attr.words_before_variable()
+        self.broken = int(at.size - np.count_nonzero(fits))
+        at = at if not self.broken else at[fits]
+        self.whole = at
+        self._start = block.start[at]
+        self._end = self._start + block.size[at]
+        self._cursor = self._start + attr.words_before_variable()
+        self._alive = np.ones(at.size, np.bool_)
+        self._chain_start = self._start
+        self._depth = np.zeros(at.size, np.int64)
+        self._cgroup = np.zeros(at.size, np.uint64)
+        self._raw_at: I64s | None = None
+
+    def rows(self) -> tuple[SampleRows, list[RawFields]]:
+        """The samples as columns, and what tracepoints wrote, broken samples left out."""
+        self._chains()
+        if self._attr.has(Sample.RAW) or self._attr.has(Sample.CGROUP):
+            self._behind_chain()
+        self.broken += int(self._alive.size - np.count_nonzero(self._alive))
+        if not self._alive.all():
+            self._keep(self._alive)
+        return self._columns(), self._raw_fields()
+
+    # -- fixed fields ----------------------------------------------------------------------------------
+
+    def _field(self, field: int) -> U64s | None:
+        word = self._attr.word_of(field)
+        return None if word is None else self._words[self._start + word]
+
+    def _columns(self) -> SampleRows:
+        count = self._start.size
+        time, ids, cpu, period = (self._field(f) for f in (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD))
+        pid, tid = _halves(ids, count)
+        core = np.full(count, -1, np.int32) if cpu is None else _halves(cpu, count)[0].view(np.int32)
+        return SampleRows(
+            time=np.zeros(count, np.uint64) if time is None else time,
+            cpu=core,
+            pid=pid,
+            tid=tid,
+            event=np.full(count, self._event, np.int32),
+            weight=np.ones(count, np.int64) if period is None else period.view(np.int64),
+            cgroup=self._cgroup,
+            depth=self._depth,
+            chain=self._words[spans(self._chain_start, self._depth)],
+        )
+
+    # -- fields of varying length ------------------------------------------------------------------------
+
+    def _chains(self) -> None:
+        """Call chains; without one the instruction pointer is a chain of its own."""
+        if self._attr.has(Sample.READ):
+            self._skip(self._read_words())
+        if self._attr.has(Sample.CALLCHAIN):
+            depth = self._count()
+            self._chain_start, self._depth = self._cursor, np.where(self._alive, depth, 0)
+            self._skip(depth)
+            self._depth = np.where(self._alive, self._depth, 0)
+        pointer = self._attr.word_of(Sample.IP)
+        if pointer is not None and not self._depth.all():
+            bare = (self._depth == 0) & self._alive
+            self._chain_start = np.where(bare, self._start + pointer, self._chain_start)
+            self._depth = np.where(bare, 1, self._depth)
+
+    def _behind_chain(self) -> None:
+        attr = self._attr
+        if attr.has(Sample.RAW):
+            self._raw_at = self._cursor
+            octets = self._peek() & np.uint64(0xFFFFFFFF)
+            self._skip(((octets + np.uint64(4 + 7)) >> np.uint64(3)).astype(np.int64))
+        if not attr.has(Sample.CGROUP):
+            return
+        if attr.has(Sample.BRANCH_STACK):
+            extra = bool(attr.branch_sample_type & BRANCH_HW_INDEX)
+            each = 4 if attr.branch_sample_type & BRANCH_COUNTERS else 3
+            self._skip(self._count() * each + extra)
+        if attr.has(Sample.REGS_USER):
+            self._registers(attr.regs_user)
+        if attr.has(Sample.STACK_USER):
+            size = self._count()
+            self._skip((size >> 3) + (size > 0))
+        singles = (bool(attr.sample_type & (Sample.WEIGHT | Sample.WEIGHT_STRUCT)), Sample.DATA_SRC, Sample.TRANSACTION)
+        self._skip(int(singles[0]) + sum(attr.has(field) for field in singles[1:]))
+        if attr.has(Sample.REGS_INTR):
+            self._registers(attr.regs_intr)
+        self._skip(int(attr.has(Sample.PHYS_ADDR)))
+        self._cgroup = self._peek()
+
+    def _registers(self, mask: int) -> None:
+        self._skip(np.where(self._count() != 0, mask.bit_count(), 0))
+
+    def _read_words(self) -> I64s | int:
+        how = self._attr.read_format
+        times = bool(how & Read.TOTAL_TIME_ENABLED) + bool(how & Read.TOTAL_TIME_RUNNING)
+        each = 1 + bool(how & Read.ID) + bool(how & Read.LOST)
+        return self._count() * each + times if how & Read.GROUP else times + each
+
+    def _peek(self) -> U64s:
+        """The word at each cursor; zero for samples that end before it."""
+        inside = self._cursor < self._end
+        self._alive &= inside
+        here = self._words[np.where(inside, self._cursor, self._start)]
+        return here if inside.all() else np.where(inside, here, _NO_CGROUP)
+
+    def _count(self) -> I64s:
+        """A length at each cursor, which moves behind it. A record holds at most 8,192 words."""
+        value = np.minimum(self._peek(), np.uint64(1 << 16)).astype(np.int64)
+        self._cursor = self._cursor + 1
+        return value
+
+    def _skip(self, words: I64s | int) -> None:
+        self._cursor = self._cursor + words
+        self._alive &= self._cursor <= self._end
+
+    def _keep(self, alive: NDArray[np.bool_]) -> None:
+        for name in ("whole", "_start", "_end", "_cursor", "_chain_start", "_depth", "_cgroup"):
+            setattr(self, name, getattr(self, name)[alive])
+        if self._raw_at is not None:
+            self._raw_at = self._raw_at[alive]
+
+    def _raw_fields(self) -> list[RawFields]:
+        if self._raw_at is None or not self._want_raw:
+            return []
+        octets = self._words.view(np.uint8)
+        time, ids = self._field(Sample.TIME), self._field(Sample.TID)
+        times = [0] * self._start.size if time is None else time.tolist()
+        pids = [-1] * self._start.size if ids is None else (ids & np.uint64(0xFFFFFFFF)).tolist()
+        sizes = (self._words[self._raw_at] & np.uint64(0xFFFFFFFF)).tolist()
+        return [
+            RawFields(at, self._event, pid, octets[place * 8 + 4 : place * 8 + 4 + size].tobytes())
+            for at, pid, place, size in zip(times, pids, self._raw_at.tolist(), sizes, strict=True)
+        ]
+
+
+def _halves(words: U64s | None, count: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    if words is None:
+        return np.full(count, 0xFFFFFFFF, np.uint32), np.full(count, 0xFFFFFFFF, np.uint32)
+    pair = words.view(np.uint32)
+    return pair[0::2], pair[1::2]

@@ -1,0 +1,105 @@
+"""C++ and Rust names for people. The C++ runtime's own demangler is asked; without that library names stay mangled.
+
+As in `perf script`, parameters and return types are left out: what is left is where the code is, and short. Rust's old
+scheme looks like C++ with a hash at the end, which goes; its new scheme (`_R...`) stays as it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import cache, lru_cache
+
+_LONGEST = 1024
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_RUST_ESCAPES = {
+    "$LT$": "<", "$GT$": ">", "$LP$": "(", "$RP$": ")", "$C$": ",", "$RF$": "&", "$BP$": "*", "$SP$": "@",
+    "$u20$": " ", "$u27$": "'", "$u5b$": "[", "$u5d$": "]", "$u7b$": "{", "$u7d$": "}", "$u7e$": "~", "..": "::",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 14)
+def demangle(name: str) -> str:
+    """The readable name of a mangled one; any other name as it is. Version suffixes (`@@GLIBC_2.2.5`) stay."""
+    if not name.startswith(("_Z", "__Z")) or len(name) > _LONGEST:
+        return name
+    readable = _itanium(name)
+    if readable is None:
+        return name
+    if _RUST_HASH.search(readable):
+        return _rust(readable)
+    return _bare(readable)
+
+
+def _itanium(name: str) -> str | None:
+    library = _library()
+    if library is None:
+        return None
+    status = ctypes.c_int(0)
+    pointer = library.__cxa_demangle(name.encode("utf-8", "replace"), None, None, ctypes.byref(status))
+    if not pointer:
+        return None
+    try:
+        return ctypes.string_at(pointer).decode("utf-8", "replace") if status.value == 0 else None
+    finally:
+        library.free(ctypes.c_void_p(pointer))
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    for name in ("libstdc++.so.6", "libc++abi.so.1"):
+        try:
+            library = ctypes.CDLL(name)
+            library.__cxa_demangle.restype = ctypes.c_void_p
+            library.free.restype = None
+        except (OSError, AttributeError):
+            continue
+        return library
+    return None
+
+
+def _rust(readable: str) -> str:
+    name = _RUST_HASH.sub("", readable)
+    for escape, text in _RUST_ESCAPES.items():
+        name = name.replace(escape, text)
+    return name.replace("::_<", "::<").removeprefix("_") if "<" in name else name
+
+
+def _bare(readable: str) -> str:
+    """Without parameters and return type: `void a::b<int>(int) const` is `a::b<int>`."""
+    if "operator" in readable:
+        return (
+            readable.partition("(")[0]
+            if not readable.endswith("operator()") and "operator(" not in readable
+            else readable
+        )
+    end = _parameters(readable)
+    head = readable[:end]
+    depth = 0
+    for place in range(len(head) - 1, -1, -1):
+        letter = head[place]
+        if letter in ">)]}":
+            depth += 1
+        elif letter in "<([{":
+            depth -= 1
+        elif (
+            letter == " "
+            and depth == 0
+            and not head.startswith(("vtable", "typeinfo", "guard", "non-virtual", "virtual"))
+        ):
+            return head[place + 1 :]
+    return head
+
+
+def _parameters(readable: str) -> int:
+    """Where the last parenthesis at the top level opens; the whole length when there is none."""
+    depth = 0
+    for place in range(len(readable) - 1, -1, -1):
+        letter = readable[place]
+        if letter == ")":
+            depth += 1
+        elif letter == "(":
+            depth -= 1
+            if depth == 0 and not readable.startswith(("(anonymous namespace)", "(lambda"), place):
+                return place
+    return len(readable)

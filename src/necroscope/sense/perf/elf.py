@@ -1,0 +1,250 @@
+"""Symbols of an ELF file, read as columns: file offsets to names. Only headers, symbol and string tables are read.
+
+Mappings tell where in a *file* an address lies, so symbols are kept by file offset: a value is moved by the segment it
+belongs to. Broken files raise `Unavailable`; every read is bounded, whatever a header claims.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.errors import Unavailable
+from necroscope.sense.perf.symtab import SymbolTable
+
+Reader = Callable[[int, int], bytes]
+"""Bytes of the file: (offset, size) -> at most that many."""
+
+U64s = NDArray[np.uint64]
+I64s = NDArray[np.int64]
+_SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+_RELA = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])
+_SYMTAB, _DYNSYM = 2, 11
+_PT_LOAD, _PT_NOTE = 1, 4
+_NOTYPE, _OBJECT, _FUNC, _IFUNC = 0, 1, 2, 10
+_ABS = 0xFFF1
+_HEADERS_LIMIT = 4096
+_NOTES_LIMIT = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section header."""
+
+    name: str
+    type: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One program header."""
+
+    type: int
+    offset: int
+    address: int
+    size: int
+
+
+class Elf:
+    """An ELF file of 64 bits, little endian."""
+
+    def __init__(self, read: Reader, limit: int = 64 << 20, segments: list[Segment] | None = None) -> None:
+        self._read, self._limit = read, limit
+        head = read(0, 64)
+        if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
+            raise Unavailable("not an ELF file of 64 bits, little endian")
+        self._segments_at, self._sections_at = struct.unpack_from("<QQ", head, 32)
+        self._segment_size, self._segment_count, self._section_size, self._section_count, self._names = (
+            struct.unpack_from("<HHHHH", head, 54)
+        )
+        # A file with nothing but debug data has lost the places of its segments: it borrows those of the real one.
+        self.segments = list(self._read_segments()) if segments is None else segments
+        self.sections = self._read_sections()
+
+    @property
+    def has_symtab(self) -> bool:
+        """Whether the file kept its full symbol table."""
+        return any(section.type == _SYMTAB for section in self.sections)
+
+    def build_id(self) -> str:
+        """The linker's name for this very file, hexadecimal; "" when it has none."""
+        for segment in self.segments:
+            if segment.type == _PT_NOTE:
+                found = parse_build_id(self._read(segment.offset, min(segment.size, _NOTES_LIMIT)))
+                if found:
+                    return found
+        return ""
+
+    def symbols(self, debug: Elf | None = None) -> SymbolTable:
+        """All functions, objects and labels by file offset, entries of the procedure linkage table among them.
+
+        `debug` is a file that holds the symbol table this one was stripped of.
+        """
+        columns = [part for one in (self, debug) if one for part in one._tables() if part is not None]
+        plt = self._linkage()
+        if plt is not None:
+            columns.append(plt)
+        if not columns:
+            raise Unavailable("the file has no symbols")
+        text, base = bytearray(), []
+        for part in columns:
+            base.append(len(text))
+            text += part.text
+        name_at = np.concatenate([part.name + shift for part, shift in zip(columns, base, strict=True)])
+        return SymbolTable(
+            np.concatenate([part.offset for part in columns]),
+            np.concatenate([part.size for part in columns]),
+            name_at,
+            _lengths(np.frombuffer(text, np.uint8), name_at),
+            np.concatenate([part.rank for part in columns]),
+            bytes(text),
+        )
+
+    # -- headers -------------------------------------------------------------------------------------------
+
+    def _read_segments(self) -> Iterator[Segment]:
+        count, step = min(self._segment_count, _HEADERS_LIMIT), self._segment_size
+        data = self._read(self._segments_at, count * step) if step >= 56 else b""
+        for place in range(0, len(data) - 55, max(step, 56)):
+            kind, _, offset, address, _, size = struct.unpack_from("<IIQQQQ", data, place)
+            yield Segment(kind, offset, address, size)
+
+    def _read_sections(self) -> list[Section]:
+        count, step = min(self._section_count, _HEADERS_LIMIT), self._section_size
+        data = self._read(self._sections_at, count * step) if step >= 64 else b""
+        raw = [struct.unpack_from("<IIQQQQIIQQ", data, place) for place in range(0, len(data) - 63, max(step, 64))]
+        names = b""
+        if self._names < len(raw):
+            names = self._read(raw[self._names][4], min(raw[self._names][5], 1 << 20))
+        return [Section(_text_at(names, one[0]), one[1], one[3], one[4], one[5], one[6], one[9]) for one in raw]
+
+    def _bytes(self, section: Section) -> bytes:
+        if section.size > self._limit:
+            raise Unavailable(f"the file's {section.name} is larger than {self._limit} bytes")
+        return self._read(section.offset, section.size)
+
+    # -- symbols -------------------------------------------------------------------------------------------
+
+    def _tables(self) -> Iterator[_Columns | None]:
+        for section in self.sections:
+            if section.type in (_SYMTAB, _DYNSYM):
+                yield self._table(section)
+
+    def _raw(self, section: Section) -> tuple[NDArray[np.void], bytes]:
+        data = self._bytes(section)
+        records = np.frombuffer(data[: len(data) // 24 * 24], _SYMBOL)
+        strings = self._bytes(self.sections[section.link]) if section.link < len(self.sections) else b""
+        return records, strings
+
+    def _table(self, section: Section) -> _Columns | None:
+        records, strings = self._raw(section)
+        if not records.size or not strings:
+            return None
+        records = records[self._wanted(records) & (records["name"] < len(strings))]
+        offset, inside = self._file_offsets(records["value"])
+        records, offset = records[inside], offset[inside]
+        binding = records["info"] >> 4
+        rank = np.where(binding == 2, 2, np.where(binding == 1, 0, 1)).astype(np.int8)
+        return _Columns(offset, records["size"].astype(np.uint64), records["name"].astype(np.int64), rank, strings)
+
+    def _wanted(self, records: NDArray[np.void]) -> NDArray[np.bool_]:
+        kind, section = records["info"] & 15, records["section"]
+        placed = (records["name"] != 0) & (section != 0) & (section != _ABS)
+        coded = np.array(["text" in one.name or "data" in one.name for one in self.sections] or [False])
+        visible = ((records["other"] & 3) == 0) | ((records["other"] & 3) == 3)
+        label = (kind == _NOTYPE) & visible & coded[np.minimum(section, coded.size - 1)]
+        wanted: NDArray[np.bool_] = placed & (np.isin(kind, (_OBJECT, _FUNC, _IFUNC)) | label)
+        return wanted
+
+    def _file_offsets(self, values: U64s) -> tuple[U64s, NDArray[np.bool_]]:
+        """Where in the file each address lies, and whether it lies there at all."""
+        offset = np.zeros(values.size, np.uint64)
+        inside = np.zeros(values.size, np.bool_)
+        for segment in self.segments:
+            if segment.type == _PT_LOAD:
+                low, high = np.uint64(segment.address), np.uint64(min(segment.address + segment.size, (1 << 64) - 1))
+                here = (values >= low) & (values < high)
+                offset[here] = values[here] - low + np.uint64(segment.offset)
+                inside |= here
+        return offset, inside
+
+    def _linkage(self) -> _Columns | None:
+        """`name@plt` for the stubs through which functions of other files are called."""
+        by_name = {section.name: section for section in self.sections}
+        relocations, dynamic = by_name.get(".rela.plt"), next((s for s in self.sections if s.type == _DYNSYM), None)
+        if relocations is None or dynamic is None:
+            return None
+        records, strings = self._raw(dynamic)
+        data = self._bytes(relocations)
+        target = (np.frombuffer(data[: len(data) // 24 * 24], _RELA)["info"] >> np.uint64(32)).astype(np.int64)
+        names = [
+            _text_at(strings, int(records["name"][one])) if one < records.size else ""
+            for one in target[:65536].tolist()
+        ]
+        text = b"".join(f"{name or '*'}@plt".encode("utf-8", "replace") + b"\0" for name in names)
+        lengths = np.array([len(f"{name or '*'}@plt".encode("utf-8", "replace")) + 1 for name in names], np.int64)
+        parts = [
+            _stubs(by_name[name], len(names), skip) for name, skip in ((".plt", 1), (".plt.sec", 0)) if name in by_name
+        ]
+        if not parts or not names:
+            return None
+        place = np.cumsum(lengths) - lengths
+        count = len(parts)
+        return _Columns(
+            np.concatenate([offset for offset, _ in parts]),
+            np.concatenate([size for _, size in parts]),
+            np.tile(place, count),
+            np.full(len(names) * count, 3, np.int8),
+            text,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    offset: U64s
+    size: U64s
+    name: I64s
+    rank: NDArray[np.int8]
+    text: bytes
+
+
+def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
+    """Offsets and sizes of the stubs of a linkage table; the first entry of `.plt` is the resolver's."""
+    step = section.entry if section.entry in (8, 16, 24, 32) else 16
+    offset = np.uint64(section.offset) + (np.arange(count, dtype=np.uint64) + np.uint64(skip)) * np.uint64(step)
+    return offset, np.full(count, step, np.uint64)
+
+
+def _lengths(octets: NDArray[np.uint8], name_at: I64s) -> I64s:
+    """The length of the zero-ended text at each place."""
+    zeros = np.append(np.flatnonzero(octets == 0), octets.size)
+    return zeros[np.searchsorted(zeros, name_at)] - name_at
+
+
+def _text_at(data: bytes, place: int) -> str:
+    end = data.find(b"\0", place)
+    return data[place : end if end >= 0 else len(data)].decode("utf-8", "replace") if place < len(data) else ""
+
+
+def parse_build_id(notes: bytes) -> str:
+    """The build id among ELF notes, hexadecimal; "" when there is none."""
+    place = 0
+    while place + 12 <= len(notes):
+        name_size, size, kind = struct.unpack_from("<III", notes, place)
+        name = notes[place + 12 : place + 12 + min(name_size, 8)]
+        begin = place + 12 + (name_size + 3 & ~3)
+        if kind == 3 and name == b"GNU\0" and size <= 64:
+            return notes[begin : begin + size].hex()
+        place = begin + (size + 3 & ~3)
+    return ""

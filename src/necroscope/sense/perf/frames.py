@@ -1,0 +1,44 @@
+"""Frames as numbers: one for each (name, module) that was ever seen, with its share of a stack's canonical bytes."""
+
+from __future__ import annotations
+
+from necroscope.sense.perf.samples import UNKNOWN, canonical_frame
+
+MARK = 0
+"""Not a frame: a mark in a call chain that tells kernel from user code."""
+
+
+class FrameTable:
+    """Names and modules by number."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.modules: list[str] = []
+        self.canonical: list[bytes] = []
+        self.generation = 0
+        self._numbers: dict[tuple[str, str], int] = {}
+        self.clear()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def clear(self) -> None:
+        """Forget all frames but the mark; numbers of an older generation mean nothing any more."""
+        self.generation += 1
+        for column in (self.names, self.modules, self.canonical):
+            column.clear()
+        self._numbers.clear()
+        self.number("", "")
+
+    def number(self, name: str, module: str) -> int:
+        """The frame's number, a new one for a new frame."""
+        number = self._numbers.setdefault((name, module), len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+            self.modules.append(module)
+            self.canonical.append(canonical_frame(name, module))
+        return number
+
+    def unknown(self, module: str) -> int:
+        """The frame of an address without a name."""
+        return self.number(UNKNOWN, module)

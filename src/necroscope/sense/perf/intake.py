@@ -1,0 +1,150 @@
+"""Blocks of records to rows that wait for their round: which event a sample is of, who was born, what was mapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.sense.perf import columns, sideband
+from necroscope.sense.perf.attrs import EventAttr, Events
+from necroscope.sense.perf.hashing import SpanHasher
+from necroscope.sense.perf.interning import ByHash, Names
+from necroscope.sense.perf.layout import Type
+from necroscope.sense.perf.pending import Pending
+from necroscope.sense.perf.sideband import MappedFile, Mappings, Notice, Trailers
+from necroscope.sense.perf.walk import Block, only
+
+U64s = NDArray[np.uint64]
+_MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
+_AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+
+
+@dataclass(slots=True)
+class Stats:
+    """What was read, and what could not be."""
+
+    bytes: int = 0
+    records: int = 0
+    samples: int = 0
+    lost: int = 0
+    broken: int = 0
+    nameless: int = 0
+    skipped_bytes: int = 0
+    forced_flushes: int = 0
+
+
+class Intake:
+    """Reads blocks into `pending`. Everything up to `complete` is there; `newest` is the newest time seen.
+
+    `tasks_only`: samples are passed over; for who only wants to know how things stood at some place of a recording.
+    """
+
+    def __init__(self, events: Events, comm_names: Names, stats: Stats) -> None:
+        self.pending = Pending()
+        self.files: ByHash[MappedFile] = ByHash()
+        self.newest = self.complete = 0
+        self.tasks_only = False
+        self.wanted_raw: set[int] = set()
+        self._events = events
+        self._comm_names = comm_names
+        self._comms: ByHash[int] = ByHash()
+        self._stats = stats
+        self._trailers = Trailers(events)
+        self._round_newest = 0
+
+    def events_changed(self) -> None:
+        """An event was declared: records may look different from now on."""
+        self._trailers = Trailers(self._events)
+
+    def take(self, block: Block) -> Sideline:
+        """Read a block; returns what has to be looked at right now."""
+        self._stats.records += block.start.size
+        times = np.zeros(block.start.size, np.uint64)
+        self._take_samples(block, times)
+        others = np.flatnonzero((block.type != Type.SAMPLE) & (block.type != Type.FINISHED_ROUND))
+        sideline = Sideline([], [], [])
+        if others.size:
+            rest = only(block, others)
+            times[others] = self._trailers.times(rest, np.arange(others.size))
+            sideline = self._take_others(rest)
+        self._take_rounds(block, times)
+        return sideline
+
+    # -- samples -------------------------------------------------------------------------------------------------
+
+    def _take_samples(self, block: Block, times: U64s) -> None:
+        at = block.of_type(Type.SAMPLE)
+        if not at.size:
+            return
+        owner = columns.events_of_samples(block, at, self._events)
+        for position in np.flatnonzero(np.bincount(owner + 1)).tolist():
+            mine = at[owner == position - 1] if np.any(owner != position - 1) else at
+            if position:
+                self._take_event(block, mine, position - 1, times)
+            else:
+                self._stats.nameless += mine.size
+
+    def _take_event(self, block: Block, at: NDArray[np.int64], position: int, times: U64s) -> None:
+        attr = self._events.attrs[position]
+        extractor = columns.Extractor(block, at, attr, position, self._wants_raw(attr))
+        rows, raws = extractor.rows()
+        self._stats.broken += extractor.broken
+        times[extractor.whole] = rows.time
+        if len(rows) and not self.tasks_only:
+            self._stats.samples += len(rows)
+            self.pending.samples.append(rows)
+            self.pending.raws.extend(raws)
+
+    def _wants_raw(self, attr: EventAttr) -> bool:
+        return attr.tracepoint and attr.config in self.wanted_raw
+
+    # -- everything else -------------------------------------------------------------------------------------------
+
+    def _take_others(self, block: Block) -> Sideline:
+        hasher = SpanHasher(block.words)
+        before = len(self.files.values)
+        maps, short_maps = sideband.mappings(block, hasher, self._trailers, self.files)
+        tasks, short_tasks = sideband.tasks(block, hasher, self._trailers, self._comm_names, self._comms)
+        self._stats.broken += short_maps + short_tasks
+        self.pending.mappings.extend(maps)
+        if self.tasks_only:
+            tasks = [replace(part, told=~part.told) for part in tasks]
+        else:
+            self.pending.notices.extend(sideband.notices(block, self._trailers, *_MISSING))
+        self.pending.tasks.extend(tasks)
+        if self._comms.full:
+            self._comms.clear()
+        return Sideline(
+            sideband.notices(block, self._trailers, *_AT_ONCE),
+            sideband.kernel_mappings(block, self._trailers),
+            self._first_mapped(maps, before),
+        )
+
+    def _first_mapped(self, maps: list[Mappings], before: int) -> list[tuple[MappedFile, int]]:
+        """Files mapped for the first time while recording, each with a process that has them."""
+        if len(self.files.values) == before:
+            return []
+        found: dict[int, int] = {}
+        for part in maps:
+            for row in np.flatnonzero((part.file >= before) & (part.time > 0)).tolist()[:256]:
+                found.setdefault(int(part.file[row]), int(part.pid[row]))
+        return [(self.files.values[number], pid) for number, pid in found.items()]
+
+    def _take_rounds(self, block: Block, times: U64s) -> None:
+        newest = np.maximum.accumulate(times) if times.size else times
+        for end in block.of_type(Type.FINISHED_ROUND).tolist():
+            self.complete = max(self.complete, self._round_newest)
+            self._round_newest = max(self.newest, int(newest[end]))
+        if newest.size:
+            self.newest = max(self.newest, int(newest[-1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Sideline:
+    """What does not wait for its round: kernel code and cgroups, the kernel itself, files mapped for the first time."""
+
+    notices: list[Notice]
+    kernel: list[Notice]
+    files: list[tuple[MappedFile, int]]

@@ -1,0 +1,77 @@
+"""What a recording yields beside samples: the life of tasks and cgroups, and everything that is known to be missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.sense.perf.samples import SampleBatch
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBatch:
+    """Forks ("fork"), new names ("comm"), execs ("exec") and exits ("exit"), in time order, as columns.
+
+    Only what happened while recording; what perf found at its start is not news.
+    """
+
+    at_ns: NDArray[np.int64]
+    kind: NDArray[np.int8]
+    pid: NDArray[np.int32]
+    tid: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    comm: NDArray[np.int32]
+    comms: tuple[str, ...]
+
+    KINDS = ("fork", "comm", "exec", "exit")
+
+    def __len__(self) -> int:
+        return int(self.at_ns.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Records the kernel could not write because nobody emptied its ring in time. CPU -1: unknown."""
+
+    at_ns: int
+    count: int
+    cpu: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """The kernel stopped (or resumed) sampling on a CPU because sampling took too long."""
+
+    at_ns: int
+    cpu: int
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CgroupEvent:
+    """A cgroup was made ("mkdir"), removed ("rmdir"), freed ("release"), or a process came to it ("attach_task").
+
+    `root` is the hierarchy's number as in /proc/cgroups, `id` the cgroup's own. `pid` is who was moved, or who acted.
+    """
+
+    at_ns: int
+    kind: str
+    root: int
+    id: int
+    level: int
+    path: str
+    pid: int
+    comm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Bytes of the stream that could not be understood and were skipped, up to the next place that could."""
+
+    at_ns: int
+    skipped: int
+
+
+Row = SampleBatch | TaskBatch | Lost | Throttled | CgroupEvent | Gap

@@ -1,0 +1,236 @@
+"""Call chains to stacks: every address becomes a frame's number, every row of numbers a stack.
+
+Addresses come again and again, so a table remembers the frame of each: of a kernel address for all, of a user address
+for one state of one address space. A stack's numbers are hashed, and only stacks never seen before are spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.sense.perf.frames import MARK, FrameTable
+from necroscope.sense.perf.hashing import HashIndex, SpanHasher, mix
+from necroscope.sense.perf.layout import CONTEXT_ELSEWHERE, CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER
+from necroscope.sense.perf.programs import Programs
+from necroscope.sense.perf.samples import UNKNOWN, Stack, stack_id
+from necroscope.sense.perf.spaces import locate
+from necroscope.sense.perf.walk import spans
+
+T = TypeVar("T", np.int32, np.uint64)
+U64s = NDArray[np.uint64]
+U32s = NDArray[np.uint32]
+I64s = NDArray[np.int64]
+I32s = NDArray[np.int32]
+_TOP = np.uint64(1 << 63)
+_ELSEWHERE = np.uint64(
+    CONTEXT_MAX
+)  # stands for an address of a guest or a hypervisor: above all others, below all marks
+_HERE = np.array([CONTEXT_KERNEL, CONTEXT_USER], np.uint64)
+_ODD = np.array(CONTEXT_ELSEWHERE, np.uint64)
+_ADDRESSES = 1 << 17
+_STACKS = 1 << 19
+_FRAMES = 1 << 19
+
+
+_ASK = -1
+Mapped = Callable[[int], U64s]
+"""Spells a version of an address space out: rows of start, end, offset, file."""
+
+
+class Resolver(Protocol):
+    """Addresses to frames. What is not final is asked again the next time."""
+
+    kernel_state: int
+    programs: Programs
+
+    def kernel(self, addresses: U64s, frames: FrameTable) -> tuple[I32s, NDArray[np.bool_]]:
+        """The frame of each kernel address, and whether that is final."""
+        ...
+
+    def user(self, file: int, offsets: U64s, addresses: U64s, pid: int, frames: FrameTable) -> tuple[I32s, bool]:
+        """The frame of each place in a mapped file, and whether that is final."""
+        ...
+
+
+class Stacks:
+    """Chains in, stack ids out; new stacks are handed out once."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.frames = FrameTable()
+        self._resolver = resolver
+        self._addresses = HashIndex(1 << 14)
+        self._frame_of = np.full(1 << 14, _ASK, np.int32)
+        self._hash_of = mix(np.arange(1 << 12, dtype=np.uint64))
+        self._guests = False
+        self._stacks = HashIndex(1 << 14)
+        self._id_of = np.zeros(1 << 14, np.uint64)
+
+    def tell_again(self) -> None:
+        """Hand every stack out once more when it comes again: whoever keeps them has forgotten some."""
+        self._stacks.clear()
+
+    def resolve(
+        self, depth: I64s, chain: U64s, times: U64s, versions: U64s, pids: U32s, mapped: Mapped
+    ) -> tuple[U64s, tuple[Stack, ...]]:
+        """The stack id of each chain, and the stacks that are new.
+
+        `versions` names the state of each row's address space (0: none known), `mapped` spells a version out.
+        """
+        self._bound()
+        ends = np.cumsum(depth)
+        guests = self._guests
+        numbers = self._frame_numbers(
+            _without_guests(chain, ends, depth) if guests else chain, ends, depth, versions, pids, mapped
+        )
+        if self._guests and not guests:
+            numbers = self._frame_numbers(_without_guests(chain, ends, depth), ends, depth, versions, pids, mapped)
+        passing = self._resolver.programs.where(chain)
+        if passing.size:
+            named = numbers[passing]
+            rows = np.searchsorted(ends, passing, side="right")
+            self._resolver.programs.name(chain[passing], times[rows], named, self.frames)
+            numbers[passing] = named
+        if len(self.frames) > self._hash_of.size:
+            self._hash_of = mix(np.arange(2 * len(self.frames), dtype=np.uint64))
+        keys = SpanHasher(self._hash_of.take(numbers), mixed=True).spans(ends - depth, ends)
+        stacks, fresh = self._stacks.add(keys)
+        self._id_of = _room(self._id_of, len(self._stacks))
+        new = self._spell(numbers, ends[fresh] - depth[fresh], depth[fresh])
+        self._id_of[stacks[fresh]] = np.array([stack.stack_id for stack in new], np.uint64)
+        return self._id_of[stacks], tuple({stack.stack_id: stack for stack in new}.values())
+
+    def forget_addresses(self) -> None:
+        """Mapped files have new numbers, or symbols have changed: ask again."""
+        self._addresses.clear()
+        self._frame_of.fill(_ASK)
+
+    # -- addresses ---------------------------------------------------------------------------------------
+
+    def _frame_numbers(self, chain: U64s, ends: I64s, depth: I64s, versions: U64s, pids: U32s, mapped: Mapped) -> I32s:
+        user = chain < _TOP
+        keys = chain ^ np.uint64(self._resolver.kernel_state)
+        if user.any():
+            keys ^= np.repeat(mix(versions), depth) * user
+        # The last place is nobody's: where a key is not known, -1 leads there.
+        numbers = self._frame_of.take(self._addresses.find(keys))
+        missing = np.flatnonzero(numbers == _ASK)
+        if missing.size:
+            numbers[missing] = self._find_out(keys[missing], chain, missing, ends, versions, pids, mapped)
+        return numbers
+
+    def _find_out(
+        self, keys: U64s, chain: U64s, missing: I64s, ends: I64s, versions: U64s, pids: U32s, mapped: Mapped
+    ) -> I32s:
+        """Frames of addresses that are new, or had no final answer the last time; final ones are remembered."""
+        known = len(self._addresses)
+        places, first = self._addresses.add_unknown(keys)
+        if len(self._addresses) >= self._frame_of.size:
+            longer = np.full(2 * len(self._addresses), _ASK, np.int32)
+            longer[: self._frame_of.size] = self._frame_of
+            self._frame_of = longer
+        again = np.flatnonzero(places < known)
+        if again.size:
+            first = np.concatenate([first, again[np.unique(places[again], return_index=True)[1]]])
+        asked = missing[first]
+        rows = np.searchsorted(ends, asked, side="right")
+        found, final = self._ask(chain[asked], versions[rows], pids[rows], mapped)
+        distinct = places[first]
+        self._frame_of[distinct] = found
+        numbers = self._frame_of[places]
+        self._frame_of[distinct[~final]] = _ASK
+        return numbers
+
+    def _ask(self, addresses: U64s, versions: U64s, pids: U32s, mapped: Mapped) -> tuple[I32s, NDArray[np.bool_]]:
+        numbers = np.full(addresses.size, MARK, np.int32)
+        final = np.ones(addresses.size, np.bool_)
+        kernel = np.flatnonzero((addresses >= _TOP) & (addresses < _ELSEWHERE))
+        if kernel.size:
+            numbers[kernel], final[kernel] = self._resolver.kernel(addresses[kernel], self.frames)
+        high = addresses > _ELSEWHERE
+        if high.any():
+            self._guests |= bool(np.isin(addresses[high], _ODD).any())
+            # A broken frame pointer may lead to anything, even to what looks like a mark.
+            numbers[high & ~np.isin(addresses, _HERE) & ~np.isin(addresses, _ODD)] = self.frames.unknown(UNKNOWN)
+        numbers[addresses == _ELSEWHERE] = self.frames.unknown("[guest]")
+        user = np.flatnonzero(addresses < _TOP)
+        if user.size:
+            numbers[user], final[user] = self._ask_user(addresses[user], versions[user], pids[user], mapped)
+        return numbers, final
+
+    def _ask_user(self, addresses: U64s, versions: U64s, pids: U32s, mapped: Mapped) -> tuple[I32s, NDArray[np.bool_]]:
+        """Address -> mapping, space by space; then place in a file -> frame, file by file."""
+        owner, first = HashIndex(2 << versions.size.bit_length()).add_unknown(versions)
+        file, offset = locate([mapped(one) for one in versions[first].tolist()], owner, addresses)
+        numbers = np.full(addresses.size, self.frames.unknown(UNKNOWN), np.int32)
+        final = np.ones(addresses.size, np.bool_)
+        for one, rows_at in _groups(file.astype(np.int32)):
+            if one >= 0:
+                where = (offset[rows_at], addresses[rows_at], int(pids[rows_at[-1]]))
+                numbers[rows_at], final[rows_at] = self._resolver.user(one, *where, self.frames)
+        return numbers, final
+
+    # -- stacks ------------------------------------------------------------------------------------------
+
+    def _spell(self, numbers: I32s, start: I64s, depth: I64s) -> list[Stack]:
+        """Stacks with their names, outermost frame first, marks left out."""
+        # Read backwards, the first stack is the last one and every chain starts with its outermost frame.
+        rows = numbers[spans(start[::-1], depth[::-1])[::-1]] if start.size else numbers[:0]
+        real = np.concatenate([[0], np.cumsum(rows != MARK)])
+        ends = np.cumsum(depth)
+        bounds = zip(real[ends - depth].tolist(), real[ends].tolist(), strict=True)
+        flat = rows[rows != MARK].tolist()
+        names, modules, canonical = self.frames.names, self.frames.modules, self.frames.canonical
+        made = []
+        for low, high in bounds:
+            frames = flat[low:high]
+            made.append(
+                Stack(
+                    stack_id(map(canonical.__getitem__, frames)),
+                    tuple(map(names.__getitem__, frames)),
+                    tuple(map(modules.__getitem__, frames)),
+                )
+            )
+        return made
+
+    def _bound(self) -> None:
+        """Forget when too much is remembered: the next rows ask again, and stacks may be handed out twice."""
+        if len(self.frames) > _FRAMES:
+            self.frames.clear()
+            self._stacks.clear()
+            self.forget_addresses()
+        if len(self._addresses) > _ADDRESSES:
+            self.forget_addresses()
+        if len(self._stacks) > _STACKS:
+            self._stacks.clear()
+
+
+def _without_guests(chain: U64s, ends: I64s, depth: I64s) -> U64s:
+    """The chain with every address that follows neither a kernel's nor a process's mark made `_ELSEWHERE`."""
+    odd = np.isin(chain, _ODD)
+    marks = odd | np.isin(chain, _HERE)
+    last = np.maximum.accumulate(np.where(marks, np.arange(chain.size), -1))
+    foreign = (last >= np.repeat(ends - depth, depth)) & odd[last] & ~marks
+    return np.where(foreign, _ELSEWHERE, chain)
+
+
+def _room(column: NDArray[T], count: int) -> NDArray[T]:
+    """The column, longer when `count` does not fit."""
+    if count <= column.size:
+        return column
+    longer = np.zeros(1 << count.bit_length(), column.dtype)
+    longer[: column.size] = column
+    return longer
+
+
+def _groups(values: I32s) -> list[tuple[int, I64s]]:
+    """The positions of each distinct value."""
+    small = values.size and int(values.max()) < 1 << 15
+    order = np.argsort(values.astype(np.int16) if small else values, kind="stable")  # 16 bits are sorted by radix
+    ordered = values[order]
+    cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    firsts = np.concatenate([[0], cuts]) if values.size else cuts
+    return [(int(ordered[low]), part) for low, part in zip(firsts.tolist(), np.split(order, cuts), strict=True)]

@@ -1,0 +1,175 @@
+"""What is not yet sealed: an append-only file of frames (`frames.py` draws them) that survives the death of its writer.
+
+A frame is written at the end of the file, whole, or the file is cut back to where it was. It is then safe from the
+death of the process; from the death of the machine it is safe once synced, which the writer does every few seconds.
+Other processes read the file while it grows: a frame that is still coming in is not whole, and is left for later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from necroscope.store.arrow import Tables, time_range
+from necroscope.store.frames import Contents, encode, frame, header, join, read
+
+SUFFIX = ".journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Rows that were dropped because they could not be written, and from when to when they are missing."""
+
+    samples: int
+    from_ns: int
+    to_ns: int
+
+
+class Holder(Protocol):
+    """Where rows are until they are sealed."""
+
+    number: int
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """What is still only in memory although it should not be."""
+        ...
+
+    def append(self, tables: Tables) -> None:
+        """Keep rows, all or none. Raises OSError when they could not be written; they are kept for `drain` then."""
+        ...
+
+    def drain(self) -> None:
+        """Write what could not be written before."""
+        ...
+
+    def drop(self) -> list[Lost]:
+        """Give up what could not be written; nothing may be appended after that."""
+        ...
+
+    def sync(self) -> None:
+        """Make what is written survive the machine."""
+        ...
+
+    def contents(self) -> Contents:
+        """All rows."""
+        ...
+
+    def remove(self) -> None:
+        """Forget the rows; they are sealed."""
+        ...
+
+
+class Journal:
+    """A journal on disk: a new one to be written, or one that its writer left behind. Nothing is created before the
+    first row."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.number = number
+        self.path = folder / f"{number:08d}{SUFFIX}"
+        self._fd = -1
+        self._end = 0
+        self._index = 0
+        self._unwritten: deque[tuple[bytes, Tables]] = deque()
+        self._synced = True
+
+    @property
+    def unwritten_bytes(self) -> int:
+        return sum(len(data) for data, _ in self._unwritten)
+
+    def append(self, tables: Tables) -> None:
+        self._unwritten.append((frame(self.number, self._index, encode(tables)), tables))
+        self._index += 1
+        self.drain()
+
+    def drain(self) -> None:
+        while self._unwritten:
+            if self._fd < 0:
+                self._open()
+            self._write(self._unwritten[0][0])
+            self._unwritten.popleft()
+
+    def drop(self) -> list[Lost]:
+        lost = [_lost(tables) for _, tables in self._unwritten]
+        self._unwritten.clear()
+        return lost
+
+    def sync(self) -> None:
+        if not self._synced:
+            os.fdatasync(self._fd)
+            self._synced = True
+
+    def contents(self) -> Contents:
+        try:
+            return read(self.path.read_bytes())
+        except FileNotFoundError:
+            return Contents(self.number, {}, 0)
+
+    def remove(self) -> None:
+        self._close()
+        # One that cannot be removed is passed over, because its segment is there.
+        with suppress(OSError):
+            self.path.unlink()
+
+    def _open(self) -> None:
+        self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
+        self._end = 0
+        try:
+            self._write(header(self.number))
+        except OSError:
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _write(self, data: bytes) -> None:
+        """All of the data, or the file is as before."""
+        try:
+            written = os.pwrite(self._fd, data, self._end)
+            while written < len(data):
+                written += os.pwrite(self._fd, data[written:], self._end + written)
+        except OSError:
+            os.ftruncate(self._fd, self._end)
+            raise
+        self._end += len(data)
+        self._synced = False
+
+
+class Held:
+    """A journal that is none: rows stay in memory until they are sealed. For imports, which can be done again."""
+
+    unwritten_bytes = 0
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._parts: list[Tables] = []
+
+    def append(self, tables: Tables) -> None:
+        self._parts.append(tables)
+
+    def drain(self) -> None:
+        """Nothing is ever unwritten."""
+
+    def drop(self) -> list[Lost]:
+        return []
+
+    def sync(self) -> None:
+        """There is nothing to sync."""
+
+    def contents(self) -> Contents:
+        return Contents(self.number, join(self._parts), len(self._parts))
+
+    def remove(self) -> None:
+        self._parts.clear()
+
+
+def _lost(tables: Tables) -> Lost:
+    samples = tables["samples"].num_rows if "samples" in tables else 0
+    return Lost(samples, *(time_range(tables) or (0, 0)))

@@ -1,0 +1,136 @@
+"""The writer's housekeeping: which segments there are and what they take, merging, retention, making room."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+
+from necroscope import clock
+from necroscope.clock import NS
+from necroscope.store import compaction
+from necroscope.store.catalog import Segment, all_segments, current
+from necroscope.store.retention import Kept, Retention, disk_of, hours_held, near_symptom, symptom_times, to_remove
+from necroscope.store.segment import size_bytes
+
+# For how long what was merged stays, for those who were reading it.
+GRACE_S = 30.0
+_RATE_SEGMENTS = 8
+
+
+class Keeper:
+    """Knows the segments of a store and removes those that have to go. Only the store's writer may have one."""
+
+    def __init__(self, store: Path, retention: Retention) -> None:
+        self._store = store
+        self._folder = store / "segments"
+        self._retention = retention
+        self._sizes: dict[Segment, int] = {}
+        self._symptoms: dict[Segment, list[int]] = {}
+        self._superseded: list[tuple[float, Segment]] = []
+        self._alone: set[Segment] = set()
+        self._sweep()
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Segments that count, by number."""
+        return sorted(self._sizes)
+
+    @property
+    def bytes(self) -> int:
+        """What the segments take."""
+        return sum(self._sizes.values())
+
+    def added(self, segment: Segment) -> None:
+        """A segment was sealed."""
+        self._sizes[segment] = size_bytes(segment)
+
+    def tidy(self, patient: bool = True) -> None:
+        """Merge what is due, remove what has to go. Impatient, everything small is merged, and goes at once."""
+        due = compaction.due if patient else compaction.due_at_the_end
+        while parts := due([Kept(one, self._sizes[one]) for one in self.segments if one not in self._alone]):
+            try:
+                self._merge(parts)
+            except (OSError, pa.ArrowException):
+                # No room, or one of them is damaged: they stay as they are.
+                self._alone.update(parts)
+        self._forget_superseded(GRACE_S if patient else 0.0)
+        for segment in to_remove(self._kept(), self._retention, disk_of(self._store), clock.now().realtime_ns):
+            self._remove(segment)
+
+    def make_room(self) -> bool:
+        """The disk is full: remove what was merged, else the segment that may go first. False when there is none."""
+        if self._superseded:
+            self._forget_superseded(0.0)
+            return True
+        kept = sorted(self._kept(symptoms=True), key=lambda one: (one.near_symptom, one.segment))
+        if not kept:
+            return False
+        self._remove(kept[0].segment)
+        return True
+
+    def hours_left(self) -> float | None:
+        """For how many hours back the store will hold everything at the rate of late; None: not known yet."""
+        last = self.segments[-_RATE_SEGMENTS:]
+        span_s = _recorded_ns(last) / NS
+        if span_s <= 0:
+            return None
+        rate = sum(self._sizes[one] for one in last) / span_s
+        return hours_held(self._retention.limit_bytes(disk_of(self._store)), self._retention, rate)
+
+    def _sweep(self) -> None:
+        """Leftovers of a writer that died: half a segment, and parts of a merged one."""
+        for path in self._folder.glob(".*"):
+            shutil.rmtree(path, ignore_errors=True)
+        found = all_segments(self._store)
+        self._sizes = {segment: size_bytes(segment) for segment in current(found)}
+        for segment in found:
+            if segment not in self._sizes:
+                self._superseded.append((clock.elapsed_s(), segment))
+
+    def _merge(self, parts: list[Segment]) -> None:
+        merged = compaction.merge(self._folder, parts)
+        if merged is not None:
+            self.added(merged)
+        for part in parts:
+            del self._sizes[part]
+            self._superseded.append((clock.elapsed_s(), part))
+
+    def _kept(self, symptoms: bool = False) -> list[Kept]:
+        """Segments with their sizes; symptoms are looked up only when something has to go for room."""
+        plain = [Kept(one, self._sizes[one]) for one in self.segments]
+        going = to_remove(plain, self._retention, disk_of(self._store), clock.now().realtime_ns)
+        if not going and not symptoms:
+            return plain
+        for one in self._sizes:
+            if one not in self._symptoms:
+                self._symptoms[one] = symptom_times(one)
+        times = [at_ns for one in self._sizes for at_ns in self._symptoms[one]]
+        return [Kept(one.segment, one.bytes, near_symptom(one.segment, times, self._retention)) for one in plain]
+
+    def _forget_superseded(self, grace_s: float) -> None:
+        now_s = clock.elapsed_s()
+        due = [segment for since_s, segment in self._superseded if now_s - since_s >= grace_s]
+        self._superseded = [one for one in self._superseded if one[1] not in due]
+        for segment in due:
+            self._remove(segment)
+
+    def _remove(self, segment: Segment) -> None:
+        """First out of sight, then gone: nobody finds half a segment."""
+        self._sizes.pop(segment, None)
+        self._symptoms.pop(segment, None)
+        hidden = segment.path.with_name(f".gone-{segment.path.name}")
+        with suppress(OSError):
+            segment.path.rename(hidden)
+            shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _recorded_ns(segments: list[Segment]) -> int:
+    """For how long segments were recorded. A line of the log may be much older than the recorder, and the recorder may
+    have paused: neither the span of a segment nor the time since the one before is to be believed alone."""
+    spans = [one.to_ns - one.from_ns for one in segments[:1]]
+    spans += [min(after.to_ns - after.from_ns, abs(after.to_ns - before.to_ns)) for before, after in pairwise(segments)]
+    return sum(spans)

@@ -1,0 +1,52 @@
+"""One writer at a time: a lock that the kernel takes away when its owner dies, whatever it dies of."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from necroscope import clock
+from necroscope.errors import Unavailable
+
+
+class WriterLock:
+    """The right to write a store, until `release` or the end of the process. Refusal names who has it since when."""
+
+    def __init__(self, store: Path) -> None:
+        path = store / "lock"
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640)
+        except OSError as error:
+            raise Unavailable(f"{path} cannot be written: {error.strerror}", "run as root, or give --store") from error
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            owner = _owner(self._fd)
+            os.close(self._fd)
+            raise Unavailable(f"{store} is being written by {owner}", "stop it, or give another --store") from error
+        self._tell()
+
+    def release(self) -> None:
+        """Give the right back."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _tell(self) -> None:
+        """Who owns the lock is a courtesy: a full disk must not keep the writer from its work."""
+        text = json.dumps({"pid": os.getpid(), "since": clock.iso(clock.now().realtime_ns)}) + "\n"
+        try:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, text.encode(), 0)
+        except OSError:
+            return
+
+
+def _owner(fd: int) -> str:
+    try:
+        told = json.loads(os.pread(fd, 4096, 0))
+        return f"process {int(told['pid'])} since {told['since']!s}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return "another process"

@@ -1,0 +1,134 @@
+"""Rows as a journal has them <-> rows as a segment has them: stacks numbered, rows sorted, roll-ups made.
+
+Numbers of stacks follow the text of their frames, so that neighbours share most of it; samples go by core and time,
+which makes the time from one to the next almost constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from necroscope.clock import NS
+from necroscope.store.arrow import Tables, from_columns, in_order
+from necroscope.store.tables import (
+    JOURNAL,
+    LIVE_SAMPLES,
+    LIVE_STACKS,
+    SAMPLES,
+    SECONDS,
+    STACKS,
+)
+
+ROWS_PER_GROUP = 1 << 17
+
+# Modules in brackets are the kernel's, but for these of a process.
+_NOT_KERNEL = frozenset({"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]"})
+
+
+def packed(tables: Tables, number: int) -> Iterator[tuple[str, pa.Table, int]]:
+    """Tables of a segment with this number: name, rows in order, rows per row group."""
+    samples = tables.get("samples")
+    if samples is not None and samples.num_rows:
+        yield from _packed_samples(samples, tables.get("stacks"), number)
+    for declared in JOURNAL:
+        table = tables.get(declared.name)
+        if declared.name not in ("samples", "stacks") and table is not None and table.num_rows:
+            yield declared.name, in_order(declared, table), ROWS_PER_GROUP
+
+
+def unpacked(tables: Tables) -> Tables:
+    """The rows of a segment's tables as a journal has them; roll-ups are left out, as they can be made again."""
+    declared = {table.name: table for table in JOURNAL}
+    rows = {name: table for name, table in tables.items() if name in declared}
+    if "samples" in rows:
+        stacks, samples = rows["stacks"], rows["samples"]
+        ids = stacks["stack_id"].to_numpy()
+        tid = pc.add(samples["pid"], samples["thread"])
+        columns = {name: samples[name] for name in LIVE_SAMPLES.names if name in samples.column_names}
+        columns |= {"tid": tid, "stack_id": ids[samples["stack"].to_numpy()]}
+        rows["samples"] = from_columns(LIVE_SAMPLES, columns)
+        rows["stacks"] = stacks.select(LIVE_STACKS.names)
+    return {
+        name: from_columns(declared[name], dict(zip(table.column_names, table.columns, strict=True)))
+        for name, table in rows.items()
+    }
+
+
+def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> Iterator[tuple[str, pa.Table, int]]:
+    ids, of_sample = np.unique(samples["stack_id"].to_numpy(), return_inverse=True)
+    frames = _frames_of(ids, stacks)
+    by_text = pc.sort_indices(frames).to_numpy()
+    number_of = np.empty(ids.size, np.int32)
+    number_of[by_text] = np.arange(ids.size, dtype=np.int32)
+    stack = number_of[of_sample.reshape(-1)]
+    frames = frames.take(pa.array(by_text))
+    yield "samples", _samples_table(samples, stack, number), ROWS_PER_GROUP
+    columns = {
+        "segment": np.full(ids.size, number, np.int64),
+        "stack": np.arange(ids.size, dtype=np.int32),
+        "stack_id": ids[by_text],
+        "frames": frames,
+        "samples": np.bincount(stack, minlength=ids.size),
+    }
+    yield "stacks", from_columns(STACKS, columns), max(1, ids.size)
+    yield "seconds", _seconds_table(samples, _in_kernel(frames)[stack]), ROWS_PER_GROUP
+
+
+def _frames_of(ids: NDArray[np.uint64], stacks: pa.Table | None) -> pa.Array:
+    """The frames of each id; empty for a stack that nobody told."""
+    if stacks is None or not stacks.num_rows:
+        return pa.array([""] * ids.size, pa.string())
+    known = stacks["stack_id"].to_numpy()
+    order = np.argsort(known, kind="stable")
+    place = np.minimum(np.searchsorted(known, ids, sorter=order), known.size - 1)
+    found = order[place]
+    texts = stacks["frames"].combine_chunks().take(pa.array(found))
+    return pc.if_else(pa.array(known[found] == ids), texts, "")
+
+
+def _samples_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> pa.Table:
+    order = _by_core(samples["at_ns"].to_numpy(), samples["cpu"].to_numpy())
+    columns = {name: samples[name] for name in SAMPLES.names if name in LIVE_SAMPLES.names}
+    columns |= {
+        "segment": np.full(stack.size, number, np.int64),
+        "thread": pc.subtract(samples["tid"], samples["pid"]),
+        "stack": stack,
+    }
+    return from_columns(SAMPLES, columns).take(pa.array(order))
+
+
+def _by_core(at_ns: NDArray[np.int64], cpu: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Row groups in time, within each by core and time."""
+    if at_ns.size <= ROWS_PER_GROUP:
+        return np.lexsort((at_ns, cpu))
+    in_time = np.argsort(at_ns, kind="stable")
+    blocks = (in_time[start : start + ROWS_PER_GROUP] for start in range(0, at_ns.size, ROWS_PER_GROUP))
+    return np.concatenate([block[np.lexsort((at_ns[block], cpu[block]))] for block in blocks])
+
+
+def _in_kernel(frames: pa.Array) -> NDArray[np.bool_]:
+    """Whether each stack's innermost frame is in the kernel."""
+    modules = (text[text.rfind("\x1f") + 1 : -1] for text in frames.to_pylist())
+    return np.array([module.startswith("[") and module not in _NOT_KERNEL for module in modules], np.bool_)
+
+
+def _seconds_table(samples: pa.Table, kernel: NDArray[np.bool_]) -> pa.Table:
+    keys = ["second", "cpu", "event", "comm"]
+    rows = pa.table(
+        {
+            "second": np.floor_divide(samples["at_ns"].to_numpy(), NS),
+            "cpu": samples["cpu"],
+            "event": samples["event"].cast(pa.string()),
+            "comm": samples["comm"].cast(pa.string()),
+            "kernel": pa.array(kernel.astype(np.int64)),
+            "weight": samples["weight"],
+        }
+    )
+    sums = rows.group_by(keys).aggregate([("kernel", "count"), ("kernel", "sum"), ("weight", "sum")])
+    named = sums.rename_columns({"kernel_count": "samples", "kernel_sum": "kernel", "weight_sum": "weight"})
+    return in_order(SECONDS, from_columns(SECONDS, {name: named[name] for name in SECONDS.names}))

@@ -1,0 +1,66 @@
+"""A store as its readers see it: sealed segments, and the rows of journals that are still being written.
+
+Readers need no lock. They look at the journals first and at the segments afterwards, so that what is sealed in
+between is seen once: in the segment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from necroscope import clock
+from necroscope.store import catalog, inbox, rows
+from necroscope.store.arrow import Tables
+from necroscope.store.catalog import Segment, Window
+from necroscope.store.frames import Contents, join, read
+
+_STILL_COMING_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a store held at one moment: segments of a window, and all rows that were not sealed yet."""
+
+    segments: tuple[Segment, ...]
+    live: Tables
+    notes: tuple[str, ...] = ()
+
+    def files(self, table: str) -> list[Path]:
+        """The Parquet files of a table."""
+        return [path for path in (segment.file(table) for segment in self.segments) if path.exists()]
+
+
+class Store:
+    """A store to read. `BadInput` for what is none, and for one of a later version."""
+
+    def __init__(self, folder: Path) -> None:
+        catalog.check_format(folder)
+        self.folder = folder
+
+    def snapshot(self, window: Window | None = None) -> Snapshot:
+        """What is there now; of the segments, those that may have rows of the window."""
+        marks = [event for _, event in inbox.waiting(self.folder)]
+        found = {
+            number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
+        }
+        segments = catalog.segments(self.folder)
+        sealed = {number for number in found if any(one.first <= number <= one.last for one in segments)}
+        live = {number: contents for number, contents in found.items() if number not in sealed}
+        parts = [contents.tables for contents in live.values()]
+        if marks:
+            parts.append({"events": rows.event_rows(marks)})
+        notes = tuple(f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note)
+        return Snapshot(tuple(one for one in segments if one.overlaps(window)), join(parts), notes)
+
+
+def _read(path: Path) -> Contents | None:
+    """A journal; None when it was sealed in the meantime. A frame that is still coming in is waited for."""
+    try:
+        contents = read(path.read_bytes())
+        if contents.note:
+            clock.sleep(_STILL_COMING_S)
+            contents = read(path.read_bytes())
+    except OSError:
+        return None
+    return contents

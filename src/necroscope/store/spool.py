@@ -1,0 +1,171 @@
+"""Rows on their way to disk: the journal being written, journals that wait to be sealed, and a disk that may refuse.
+
+A disk that is full or read-only does not end the writer. Segments that may go make room; what still cannot be written
+is kept in memory up to a bound; then the oldest journal's unwritten rows go, all at once, because later rows of a
+journal mean nothing without the earlier ones. What was lost is told by an event, once it can be written.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from necroscope import clock
+from necroscope.store.arrow import Tables
+from necroscope.store.catalog import journals
+from necroscope.store.journal import Held, Holder, Journal, Lost
+from necroscope.store.keeper import Keeper
+from necroscope.store.segment import FAST, SMALL, write_segment
+from necroscope.store.tables import Event
+
+GAP = "recorder-gap"
+
+_RETRY_S = 5.0
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Spool:
+    """Takes rows, seals journals. `number` is that of the journal being written: when it changes, a new journal has
+    begun, which must tell everything anew."""
+
+    def __init__(self, store: Path, keeper: Keeper, journaled: bool, max_unwritten_bytes: int) -> None:
+        self._store, self._keeper, self._journaled = store, keeper, journaled
+        self._max_unwritten = max_unwritten_bytes
+        self._waiting: deque[Holder] = deque()
+        self._lost: list[Lost] = []
+        self._events: list[Event] = []
+        self._retry_at_s = 0.0
+        self._lost_why = ""
+        self._writes = True
+        self.lost_samples = 0
+        self.trouble = ""
+        self.number = self._adopt()
+        self._begin()
+
+    @property
+    def stuck(self) -> bool:
+        """True while rows of the journal being written are in memory only."""
+        return self._journal.unwritten_bytes > 0
+
+    def append(self, tables: Tables) -> bool:
+        """Write rows to the journal. False: not now; they are kept, unless `number` has changed."""
+        self.rows += sum(table.num_rows for table in tables.values())
+        return self._write(lambda: self._journal.append(tables))
+
+    def drain(self) -> bool:
+        """Write what could not be written before."""
+        return self._write(self._journal.drain)
+
+    def sync(self) -> None:
+        """Make what is written survive the machine."""
+        self._attempt(self._journal.sync)
+
+    def rotate(self) -> None:
+        """Begin a new journal; the one before waits to be sealed. Nothing happens without rows."""
+        if self.rows:
+            self._waiting.append(self._journal)
+            self._retry_at_s = 0.0
+            self._begin()
+
+    def seal(self, at_once: bool = True) -> None:
+        """Seal the journals that wait, in their order. One that cannot be sealed now is tried again later."""
+        if not self._waiting or (not at_once and clock.elapsed_s() < self._retry_at_s):
+            return
+        self._retry_at_s = clock.elapsed_s() + _RETRY_S
+        while self._waiting:
+            journal = self._waiting[0]
+            if not (self._attempt(journal.drain) and self._attempt(partial(self._seal_one, journal))):
+                self._bound_memory()
+                return
+            self._waiting.popleft()
+        if self._writes:
+            self.trouble = ""
+        self._attempt(self._keeper.tidy)
+
+    def tidy(self) -> None:
+        """Remove at once what otherwise would wait for its readers."""
+        self._attempt(lambda: self._keeper.tidy(patient=False))
+
+    def take_events(self) -> list[Event]:
+        """What has to be told of gaps and damage, each once, and not before it can be written."""
+        if not self._writes:
+            return []
+        events, self._events = self._events, []
+        if self._lost:
+            events.append(_gap(self._lost, self._lost_why))
+            self._lost = []
+        return events
+
+    def _adopt(self) -> int:
+        """Journals that an earlier writer left behind; returns the highest number in use."""
+        sealed = self._keeper.segments
+        left = journals(self._store)
+        for number, path in left.items():
+            if any(segment.first <= number <= segment.last for segment in sealed):
+                with suppress(OSError):
+                    path.unlink()
+            else:
+                self._waiting.append(Journal(path.parent, number))
+        return max([0, *left, *(segment.last for segment in sealed)])
+
+    def _begin(self) -> None:
+        self.number += 1
+        self.rows = 0
+        folder = self._store / "journal"
+        self._journal: Holder = Journal(folder, self.number) if self._journaled else Held(self.number)
+
+    def _write(self, action: Callable[[], None]) -> bool:
+        before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
+        if not self._writes:
+            self._bound_memory()
+        elif not before:
+            self._retry_at_s = 0.0
+        if self._writes and not self._waiting:
+            self.trouble = ""
+        return self._writes
+
+    def _seal_one(self, journal: Holder) -> None:
+        contents = journal.contents()
+        level = SMALL if self._journaled else FAST
+        segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number, level)
+        if segment is not None:
+            self._keeper.added(segment)
+        if contents.note:
+            at_ns = segment.to_ns if segment else clock.now().realtime_ns
+            text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
+            self._events.append(Event(at_ns, GAP, "recorder", "store", text))
+        journal.remove()
+
+    def _attempt(self, action: Callable[[], None], again: Callable[[], None] | None = None) -> bool:
+        """Do it. On a full disk make room, segment by segment, and do it (or `again`) once more; False: not now."""
+        while True:
+            try:
+                action()
+                return True
+            except OSError as error:
+                self.trouble = error.strerror or str(error)
+                if error.errno not in _NO_ROOM or not self._keeper.make_room():
+                    return False
+                action = again or action
+
+    def _bound_memory(self) -> None:
+        while sum(one.unwritten_bytes for one in (*self._waiting, self._journal)) > self._max_unwritten:
+            oldest = next(one for one in (*self._waiting, self._journal) if one.unwritten_bytes)
+            lost = oldest.drop()
+            self._lost += lost
+            self._lost_why = self.trouble
+            self.lost_samples += sum(one.samples for one in lost)
+            if oldest is self._journal:
+                self.rotate()
+
+
+def _gap(lost: list[Lost], reason: str) -> Event:
+    """What is missing, as an event at the time where it begins to be missing."""
+    from_ns, to_ns = min(one.from_ns for one in lost), max(one.to_ns for one in lost)
+    samples = sum(one.samples for one in lost)
+    text = f"{samples:,} samples and other rows from {clock.iso(from_ns)} to {clock.iso(to_ns)} were lost: {reason}"
+    return Event(from_ns, GAP, "recorder", "store", text)

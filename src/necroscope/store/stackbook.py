@@ -1,0 +1,54 @@
+"""Stacks that were told once and are needed again: each journal carries every stack that its samples name.
+
+A decoder tells a stack the first time it sees it; the segment of ten minutes later needs it too. The book remembers, in
+bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds the book is
+told so, and lets the decoder tell its stacks anew; until it has, the generation before still knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from necroscope.sense.perf.samples import Stack
+from necroscope.store.tables import valid_text
+
+MAX_STACKS = 50_000
+
+
+class StackBook:
+    """Stacks by id. What was not used for a long time is forgotten."""
+
+    def __init__(self, limit: int = MAX_STACKS) -> None:
+        self._half = max(1, limit // 2)
+        self._young: dict[int, Stack] = {}
+        self._old: dict[int, Stack] = {}
+        self._forgot = False
+
+    def learn(self, stacks: Iterable[Stack]) -> None:
+        """Remember stacks."""
+        for stack in stacks:
+            self._put(stack)
+
+    def frames(self, stack_id: int) -> str | None:
+        """The stack as it is written: name, 0x1F, module, 0x1E for each frame; None when it is not known (any more)."""
+        found = self._young.get(stack_id)
+        if found is None:
+            found = self._old.get(stack_id)
+            if found is None:
+                return None
+            self._put(found)
+        pairs = zip(found.frames, found.modules, strict=True)
+        return valid_text("".join([f"{name}\x1f{module}\x1e" for name, module in pairs]))
+
+    def take_forgot(self) -> bool:
+        """True once after stacks were forgotten: they should be told anew."""
+        forgot, self._forgot = self._forgot, False
+        return forgot
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def _put(self, stack: Stack) -> None:
+        if len(self._young) >= self._half:
+            self._old, self._young, self._forgot = self._young, {}, True
+        self._young[stack.stack_id] = stack

@@ -1,0 +1,220 @@
+"""The disk schema, declared: every table, column, type and unit. Documentation, files and views derive from it.
+
+A row is written once, into the journal, and sealed into a segment later. Most tables look the same in both; samples
+and stacks are packed tighter in a segment (`SEGMENT`) than in the journal (`JOURNAL`). Names and meanings never
+change within a format version; a reader refuses a version that is newer than its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+FORMAT_VERSION = 1
+
+Type = Literal["int32", "int64", "uint64", "float64", "text", "word"]
+"""`word` is text that repeats a lot: it is kept as a dictionary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `optional` ones may be null, which means unknown."""
+
+    name: str
+    type: Type
+    help: str
+    unit: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the store. `order` is how its rows are sorted in a segment; `time` the column that places a row."""
+
+    name: str
+    help: str
+    columns: tuple[Column, ...]
+    order: tuple[str, ...]
+    time: str = "at_ns"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in their order."""
+        return tuple(column.name for column in self.columns)
+
+
+_AT = Column("at_ns", "int64", "when, UTC", "ns")
+_CPU = Column("cpu", "int32", "number of the core")
+_PID = Column("pid", "int32", "process; 0 is the idle task, -1 unknown")
+_COMM = Column("comm", "word", "name of the thread")
+_CGROUP = Column("cgroup", "word", "cgroup path; empty: unknown")
+_EVENT = Column("event", "word", "what triggered the sample: cpu-clock, cycles")
+_WEIGHT = Column("weight", "int64", "period that the sample stands for; nanoseconds for clocks", "ns or events")
+_SEGMENT = Column("segment", "int64", "number of the segment: the same in samples and stacks of one segment")
+_STACK_NUMBER = Column("stack", "int32", "number of the stack within the segment")
+_STACK_ID = Column("stack_id", "uint64", "content hash of the stack, the same on every node")
+_FRAMES = Column("frames", "text", "frames, outermost first, each as name, 0x1F, module, 0x1E")
+_CHUNK = Column("chunk", "int64", "number of the journal that the row came through; (chunk, series) is a key")
+_TICK = Column("tick", "int32", "number of the look within the chunk")
+_SERIES = Column("series", "int32", "number of the series within the chunk")
+
+SERIES = Table(
+    "series",
+    "The signals of a chunk: one row for each name and labels, and for each precision they were read in.",
+    (
+        _CHUNK,
+        _SERIES,
+        Column("source", "word", "who reads it; its looks are the ticks with this source"),
+        Column("name", "word", "name of the signal"),
+        Column("labels", "text", 'labels as a JSON object: {"cpu":"0","mode":"user"}'),
+        Column("scale", "int64", "steps are counted in units of 1/scale"),
+    ),
+    ("chunk", "series"),
+    time="",
+)
+TICKS = Table(
+    "ticks",
+    "When a source was read. A series has a value at every tick of its source, unless a change row says that it ended.",
+    (_CHUNK, _TICK, _AT, Column("source", "word", "who was read")),
+    ("chunk", "tick"),
+)
+CHANGES = Table(
+    "changes",
+    "Values that differ from the tick before. The sum of a series' steps up to a tick, over its scale, is its value.",
+    (
+        _CHUNK,
+        _SERIES,
+        _TICK,
+        Column("step", "int64", "added to the steps before; null: see value", "1/scale", optional=True),
+        Column("value", "float64", "the value itself, where steps cannot hold it", optional=True),
+    ),
+    ("chunk", "series", "tick"),
+    time="",
+)
+EVENTS = Table(
+    "events",
+    "Things that happened at an instant: symptoms, cgroup lifecycle, restarts, clock steps, gaps, marks.",
+    (
+        Column("id", "uint64", "hash of the other fields"),
+        _AT,
+        Column("kind", "word", "what happened"),
+        Column("source", "word", "who saw it: kmsg, mark, perf, recorder"),
+        Column("subject", "word", "what it happened to"),
+        Column("text", "text", "the line or sentence that tells it"),
+        Column("uncertainty_ns", "int64", "the time is right give or take this", "ns"),
+    ),
+    ("at_ns",),
+)
+ZOMBIES = Table(
+    "zombies",
+    "Removed memory cgroups that the kernel keeps, by nearest live ancestor.",
+    (
+        _AT,
+        Column("parent", "word", "cgroup path of the nearest live ancestor"),
+        Column("zombies", "int64", "zombies below it", "cgroups"),
+    ),
+    ("parent", "at_ns"),
+)
+UNITS = Table(
+    "units",
+    "systemd units that failed or restart, as systemd told it.",
+    (
+        _AT,
+        Column("name", "word", "name of the unit"),
+        Column("active_state", "word", "ActiveState"),
+        Column("sub_state", "word", "SubState"),
+        Column("result", "word", "Result of the last run"),
+        Column("restarts", "int64", "automatic restarts so far; starts anew when the unit is stopped", "restarts"),
+        Column("exit_code", "word", "how the main process last ended: exited, killed, dumped"),
+        Column("exit_status", "int64", "exit status, or number of the signal", optional=True),
+        Column("restart_policy", "word", "Restart="),
+        Column("since_start_s", "float64", "time since the last start", "s", optional=True),
+        Column("unit_file_state", "word", "enabled, disabled, static"),
+        Column("control_group", "word", "cgroup of the unit"),
+        Column("main_pid", "int64", "main process; 0: none"),
+    ),
+    ("name", "at_ns"),
+)
+LIVE_SAMPLES = Table(
+    "samples",
+    "Samples as the journal has them.",
+    (_AT, _CPU, _PID, Column("tid", "int32", "thread"), _COMM, _CGROUP, _EVENT, _WEIGHT, _STACK_ID),
+    ("cpu", "at_ns"),
+)
+LIVE_STACKS = Table(
+    "stacks", "Stacks that this journal's samples name, each once.", (_STACK_ID, _FRAMES), ("stack_id",), time=""
+)
+SAMPLES = Table(
+    "samples",
+    "One row for each sample of the profile. Row groups go by time; within one, rows go by core, then time.",
+    (
+        _SEGMENT,
+        _AT,
+        _CPU,
+        _PID,
+        Column("thread", "int32", "thread id minus pid: 0 for a main thread"),
+        _COMM,
+        _CGROUP,
+        _EVENT,
+        _WEIGHT,
+        _STACK_NUMBER,
+    ),
+    ("cpu", "at_ns"),
+)
+STACKS = Table(
+    "stacks",
+    "The stacks of the segment, each once, with how many samples of the segment have it (a roll-up that adds up).",
+    (_SEGMENT, _STACK_NUMBER, _STACK_ID, _FRAMES, Column("samples", "int64", "samples in this segment", "samples")),
+    ("stack",),
+    time="",
+)
+SECONDS = Table(
+    "seconds",
+    "Roll-up: samples of each second by core, event and thread name. Sums of sums are right.",
+    (
+        Column("second", "int64", "second, UTC: at_ns divided by 1,000,000,000, rounded down", "s"),
+        _CPU,
+        _EVENT,
+        _COMM,
+        Column("samples", "int64", "samples", "samples"),
+        Column("kernel", "int64", "samples of these whose innermost frame is in the kernel", "samples"),
+        Column("weight", "int64", "sum of their weights", "ns or events"),
+    ),
+    ("cpu", "event", "comm", "second"),
+    time="",
+)
+
+JOURNAL = (LIVE_SAMPLES, LIVE_STACKS, SERIES, TICKS, CHANGES, EVENTS, ZOMBIES, UNITS)
+SEGMENT = (SAMPLES, STACKS, SECONDS, SERIES, TICKS, CHANGES, EVENTS, ZOMBIES, UNITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened at an instant, give or take `uncertainty_ns`."""
+
+    at_ns: int
+    kind: str
+    source: str
+    subject: str
+    text: str
+    uncertainty_ns: int = 0
+
+    @property
+    def id(self) -> int:
+        """64 bits that depend on the fields only; written as text in JSON."""
+        fields = (self.at_ns, self.kind, self.source, self.subject, self.text, self.uncertainty_ns)
+        data = "\x1f".join(map(str, fields)).encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+
+
+def valid_text(text: str) -> str:
+    """The text as files take it: bytes that were no UTF-8 are written out as `\\x80`."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        try:
+            return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        except UnicodeEncodeError:
+            return text.encode("utf-8", "backslashreplace").decode()
+    return text

@@ -1,0 +1,222 @@
+"""The one writer of a store: rows in, a frame of the journal every second, a sealed segment every two minutes.
+
+What was added is readable by other processes after the next flush and survives `kill -9` from then on; it survives the
+machine after `sync_s` more. Trouble with the disk ends nothing (`spool.py`); `status` tells of it. Not for several
+threads at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from necroscope import clock
+from necroscope.errors import Unavailable
+from necroscope.model import ParentCount, Sample, Signal, UnitState
+from necroscope.sense.perf.samples import SampleBatch
+from necroscope.store import inbox, rows
+from necroscope.store.arrow import Tables, from_rows, joined
+from necroscope.store.catalog import create
+from necroscope.store.keeper import Keeper
+from necroscope.store.lock import WriterLock
+from necroscope.store.retention import Retention
+from necroscope.store.signals import Key, SignalLog
+from necroscope.store.spool import Spool
+from necroscope.store.stackbook import StackBook
+from necroscope.store.tables import JOURNAL, LIVE_STACKS, Event
+
+_MAX_PENDING = 50_000
+_MAX_SCALES = 100_000
+_TABLES = {table.name: table for table in JOURNAL}
+
+
+@dataclass(frozen=True, slots=True)
+class WriterStatus:
+    """How the writer does. `hours_left`: for how many hours back it will hold everything; None: not known yet."""
+
+    samples: int
+    lost_samples: int
+    unknown_stacks: int
+    bytes: int
+    hours_left: float | None
+    trouble: str
+
+
+class Writer:
+    """Takes the store's lock; `Unavailable` names who has it. Seals what an earlier writer left behind."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        segment_s: float = 120.0,
+        segment_rows: int = 300_000,
+        flush_s: float = 1.0,
+        sync_s: float = 5.0,
+        retention: Retention | None = None,
+        signals: Iterable[Signal] = (),
+        journaled: bool = True,
+        max_unwritten_bytes: int = 32 << 20,
+    ) -> None:
+        self._folder = folder
+        self._segment_s, self._segment_rows = segment_s, segment_rows
+        self._flush_s, self._sync_s = flush_s, sync_s
+        self._labels = {signal.name: signal.labels for signal in signals}
+        self._scales: dict[Key, int] = {}
+        self._book = StackBook()
+        self._samples = self._unknown_stacks = 0
+        self._flushed_s = self._synced_s = clock.elapsed_s()
+        try:
+            create(folder)
+        except OSError as error:
+            raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
+        self._lock = WriterLock(folder)
+        self._keeper = Keeper(folder, retention or Retention())
+        self._spool = Spool(folder, self._keeper, journaled, max_unwritten_bytes)
+        self._begin()
+        self._spool.seal()
+
+    # -- rows -------------------------------------------------------------------------------------------
+
+    def add_samples(self, batch: SampleBatch) -> None:
+        """Samples; their times are UTC."""
+        if not len(batch):
+            return
+        self._book.learn(batch.stacks)
+        self._tell_stacks(batch.stack_id)
+        self._samples += len(batch)
+        self._add("samples", rows.sample_rows(batch))
+
+    def forgot_stacks(self) -> bool:
+        """True once after stacks were forgotten to bound memory. The decoder then has to hand out all its stacks anew:
+        samples whose stack nobody tells keep their id and lose their frames (`WriterStatus.unknown_stacks`)."""
+        return self._book.take_forgot()
+
+    def add_signals(self, at_ns: int, samples: Iterable[Sample], source: str = "") -> None:
+        """One look of a source: all that it tells now. What it told before and does not tell now has ended."""
+        self._signals.add(at_ns, samples, source)
+        self._flush_when_due()
+
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Things that happened."""
+        self._add("events", rows.event_rows(events))
+
+    def add_zombies(self, at_ns: int, counts: Iterable[ParentCount]) -> None:
+        """Zombies by parent."""
+        self._add("zombies", rows.zombie_rows(at_ns, counts))
+
+    def add_units(self, at_ns: int, units: Iterable[UnitState]) -> None:
+        """Units that failed or restart."""
+        self._add("units", rows.unit_rows(at_ns, units))
+
+    # -- to disk ----------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Make everything added so far readable and safe from the death of this process; seal when it is time.
+
+        Happens by itself while rows come in; whoever adds none for more than `flush_s` calls it."""
+        self._write_out()
+        age_s = clock.elapsed_s() - self._begun_s
+        if age_s >= self._segment_s or self._spool.rows >= self._segment_rows:
+            self._spool.rotate()
+            self._begin()
+        self._spool.seal(at_once=False)
+
+    def seal(self) -> None:
+        """Make a segment of everything added so far."""
+        self._write_out()
+        self._spool.rotate()
+        self._begin()
+        self._spool.seal()
+
+    def close(self) -> None:
+        """Seal, tidy, give up the lock. What could not be sealed stays in the journal for the next writer."""
+        try:
+            self.seal()
+            self._spool.tidy()
+        finally:
+            self._lock.release()
+
+    # -- how it does ------------------------------------------------------------------------------------
+
+    def hours_left(self) -> float | None:
+        """For how many hours back the store will hold everything, at the present rate; None: not known yet."""
+        try:
+            return self._keeper.hours_left()
+        except OSError:
+            return None
+
+    def status(self) -> WriterStatus:
+        """Counts since this writer began, and what troubles it now."""
+        return WriterStatus(
+            samples=self._samples,
+            lost_samples=self._spool.lost_samples,
+            unknown_stacks=self._unknown_stacks,
+            bytes=self._keeper.bytes,
+            hours_left=self.hours_left(),
+            trouble=self._spool.trouble,
+        )
+
+    # -- inside -----------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """A new journal must be readable without those before it: forget what was told."""
+        if len(self._scales) > _MAX_SCALES:
+            self._scales.clear()
+        self._number = self._spool.number
+        self._signals = SignalLog(self._number, self._labels, self._scales)
+        self._told: set[int] = set()
+        self._pending: dict[str, list[pa.Table]] = {}
+        self._pending_rows = 0
+        self._begun_s = clock.elapsed_s()
+
+    def _add(self, name: str, table: pa.Table) -> None:
+        if table.num_rows:
+            self._pending.setdefault(name, []).append(table)
+            self._pending_rows += table.num_rows
+            self._flush_when_due()
+
+    def _flush_when_due(self) -> None:
+        if self._pending_rows >= _MAX_PENDING or clock.elapsed_s() - self._flushed_s >= self._flush_s:
+            self.flush()
+
+    def _tell_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
+        """Put the stacks into the journal that it does not have yet."""
+        fresh = set(np.unique(stack_ids).tolist()) - self._told
+        if not fresh:
+            return
+        self._told |= fresh
+        known = [(stack_id, frames) for stack_id in fresh if (frames := self._book.frames(stack_id)) is not None]
+        self._unknown_stacks += len(fresh) - len(known)
+        if known:
+            self._pending.setdefault("stacks", []).append(from_rows(LIVE_STACKS, known))
+
+    def _write_out(self) -> None:
+        self._flushed_s = clock.elapsed_s()
+        # While nothing can be written, marks are safer where they are.
+        marks = [] if self._spool.stuck else inbox.waiting(self._folder)
+        if events := [event for _, event in marks] + self._spool.take_events():
+            self._pending.setdefault("events", []).append(rows.event_rows(events))
+        tables = self._take()
+        written = self._spool.append(tables) if tables else self._spool.drain()
+        if self._spool.number != self._number:
+            self._begin()
+        if not written:
+            return
+        for path, _ in marks:
+            with suppress(OSError):
+                path.unlink()
+        if self._flushed_s - self._synced_s >= self._sync_s:
+            self._synced_s = self._flushed_s
+            self._spool.sync()
+
+    def _take(self) -> Tables:
+        pending, self._pending, self._pending_rows = self._pending, {}, 0
+        tables = {name: joined(_TABLES[name], parts) for name, parts in pending.items()}
+        return tables | self._signals.take()

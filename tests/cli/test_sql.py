@@ -1,0 +1,94 @@
+"""`necroscope sql` as users see it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from necroscope.model import ParentCount
+from necroscope.store.tables import Event
+from necroscope.store.writer import Writer
+from stage.program import Program
+from stage.recorded import LOOP, START_NS, second, stack
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    writer = Writer(folder, flush_s=1e9)
+    for number in range(4):
+        writer.add_samples(second(number))
+    writer.add_events([Event(START_NS, "mark", "mark", "\x1b[31mred", "a\nb")])
+    writer.add_zombies(START_NS, [ParentCount("/docker", 12)])
+    writer.close()
+    return folder
+
+
+def test_rows_as_json_with_ids_as_text(necroscope: Program, store: Path) -> None:
+    sql = "select stack_id, len(frames) as depth from stacks order by depth limit 1"
+    ran = necroscope("sql", sql, "--store", store, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out) == [{"stack_id": str(stack(LOOP).stack_id), "depth": 2}]
+
+
+def test_no_rows_are_an_empty_list(necroscope: Program, store: Path) -> None:
+    assert json.loads(necroscope("sql", "select * from units", "--store", store, "--json").out) == []
+
+
+def test_a_table_for_people(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", "select cpu, count(*) as samples from samples group by 1 order by 1", "--store", store)
+    assert [line.split() for line in ran.out.splitlines()] == [["cpu", "samples"], ["0", "40"], ["1", "40"]]
+
+
+def test_nothing_from_a_node_moves_the_cursor(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", 'select subject, text as "\x1b[1mx" from events', "--store", store)
+    assert "\x1b" not in ran.out
+    assert "\\x1b[31mred" in ran.out
+
+
+def test_a_window(necroscope: Program, store: Path) -> None:
+    sql = "select count(*) as n from samples"
+    ran = necroscope("sql", sql, "--store", store, "--json", "--from", START_NS, "--to", START_NS + 10**9 - 1)
+    assert json.loads(ran.out) == [{"n": 20}]
+
+
+def test_many_rows_are_cut_for_people_and_whole_as_json(necroscope: Program, store: Path) -> None:
+    sql = "select * from range(2500)"
+    ran = necroscope("sql", sql, "--store", store)
+    assert len(ran.out.splitlines()) == 1001
+    assert "1,500 more rows" in ran.err
+    assert len(json.loads(necroscope("sql", sql, "--store", store, "--json").out)) == 2500
+
+
+def test_where_the_store_is_told_by_the_environment(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", "select count(*) as n from zombies", "--json", env={"NECROSCOPE_STORE": str(store)})
+    assert json.loads(ran.out) == [{"n": 1}]
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("select * from read_text('/etc/passwd')", "cannot use read_text()"),
+        ("copy samples to '/tmp/x'", "Only one SELECT is answered"),
+        ("select nothing from samples", "cannot be answered"),
+        ("selec", "cannot be answered"),
+    ],
+)
+def test_what_cannot_be_answered_is_bad_input(necroscope: Program, store: Path, sql: str, words: str) -> None:
+    ran = necroscope("sql", sql, "--store", store)
+    assert ran.code == 2
+    assert words in ran.err
+    assert "hint: " in ran.err
+
+
+def test_what_is_no_store_is_bad_input(necroscope: Program, tmp_path: Path) -> None:
+    ran = necroscope("sql", "select 1", "--store", tmp_path)
+    assert ran.code == 2
+    assert "is no store" in ran.err
+    (tmp_path / "format.json").write_text('{"store": "necroscope", "version": 7}')
+    ran = necroscope("sql", "select 1", "--store", tmp_path)
+    assert ran.code == 2
+    assert "format version 7" in ran.err
+    assert "use a newer necroscope" in ran.err

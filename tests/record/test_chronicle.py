@@ -1,0 +1,53 @@
+"""Looks tell how things stand; the chronicle tells what happened, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from necroscope.model import ContainerState, Reading, Record, Symptom, UnitState, Unseen
+from necroscope.record.chronicle import Chronicle
+from necroscope.sense.sensor import Look
+
+RESET = Symptom("nic-tx-timeout", 5_000, 1, "TX q 5 is paused", 5_000, driver="ena", device="eth0")
+UNIT = UnitState("leaky.service", "activating", "auto-restart", "exit-code", 3, exit_status=1)
+
+
+def _look(*records: Record, sensor: str = "systemd", at_ns: int = 7, unseen: tuple[Unseen, ...] = ()) -> Look:
+    return Look(sensor, at_ns, Reading(records=records, unseen=unseen), 0.0)
+
+
+def test_a_symptom_is_told_once_and_again_as_another_kind() -> None:
+    chronicle = Chronicle()
+    (event,) = chronicle.events([_look(RESET, sensor="kmsg")])
+    assert (event.at_ns, event.kind, event.source, event.subject) == (5_000, "nic-tx-timeout", "kmsg", "eth0")
+    assert chronicle.events([_look(replace(RESET, first_at_ns=5_300, at_ns=9_000), sensor="kmsg")]) == []
+    (risen,) = chronicle.events([_look(replace(RESET, kind="nic-reset", first_at_ns=5_200), sensor="kmsg")])
+    assert risen.kind == "nic-reset"
+    (later,) = chronicle.events([_look(replace(RESET, first_at_ns=9_000_000, repeats=3), sensor="kmsg")])
+    assert later.text == "TX q 5 is paused (×3)"
+
+
+def test_restarts_are_differences() -> None:
+    chronicle = Chronicle()
+    assert chronicle.events([_look(UNIT)]) == []
+    assert chronicle.events([_look(UNIT)]) == []
+    (event,) = chronicle.events([_look(replace(UNIT, restarts=5), at_ns=9)])
+    assert (event.at_ns, event.kind, event.subject) == (9, "unit-restart", "leaky.service")
+    assert event.text == "2 more, 5 in all: exit-code, status 1, now activating (auto-restart)"
+    assert chronicle.events([_look(replace(UNIT, restarts=0))]) == []
+
+
+def test_a_recreated_container_restarts_by_its_deaths() -> None:
+    chronicle = Chronicle()
+    state = ContainerState("docker", "ab", "agent", "img", "running", restarts=0, deaths=4)
+    assert chronicle.events([_look(state, sensor="containers")]) == []
+    (event,) = chronicle.events([_look(replace(state, deaths=5), sensor="containers")])
+    assert (event.kind, event.subject) == ("container-restart", "agent")
+
+
+def test_blindness_is_an_event_when_it_begins_and_when_it_ends() -> None:
+    chronicle = Chronicle()
+    blind = _look(unseen=(Unseen("systemd", "no bus"),))
+    assert [event.kind for event in chronicle.events([blind])] == ["sensor-blind"]
+    assert chronicle.events([blind]) == []
+    assert [event.kind for event in chronicle.events([_look()])] == ["sensor-sees"]
