@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from importlib import import_module
 
-BENCHMARKS = ("scan", "store")
+BENCHMARKS = ("scan", "decode", "store")
 
 
 def main(names: list[str]) -> None:

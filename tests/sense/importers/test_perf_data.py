@@ -218,7 +218,8 @@ def test_a_fresh_recording_equals_perf_script(tmp_path: Path, options: list[str]
         total += max(len(frames), len(stack))
         pairs = [theirs_name == name for (theirs_name, _), (name, _) in zip(frames, stack, strict=False)]
         different += max(len(frames), len(stack)) - sum(pairs)
-    assert different <= 0.005 * total
+    # a stack without frame pointers ends in random words, some of which one of the two takes for code
+    assert different <= max(0.005 * total, 150)
 
 
 @pytest.mark.root

@@ -111,6 +111,21 @@ def test_a_used_pid_is_somebody_else() -> None:
     assert comms(rows) == [(30, "init")]
 
 
+def test_a_child_inherits_from_a_parent_nobody_sampled() -> None:
+    rows, _ = decode(
+        on.comm(0, 1, "init"),
+        on.fork(10, 2, 1),
+        on.comm(11, 2, "middle", by_exec=True),
+        on.mmap2(12, 2, 0x1000, 0x1000, "/middle"),
+        on.fork(13, 3, 2),
+        on.exit(14, 2),
+        on.sample(20, 3, (USER, 0x1010)),
+        on.exit(30, 3),
+    )
+    assert comms(rows) == [(20, "middle")]
+    assert recorded.stacks(rows) == [(("[unknown]", "middle"),)]
+
+
 def test_tasks_are_told() -> None:
     rows, _ = decode(on.comm(0, 1, "there already"), on.fork(5, 8, 1), on.comm(6, 8, "x", by_exec=True), on.exit(7, 8))
     [batch] = [row for row in rows if isinstance(row, TaskBatch)]
@@ -385,6 +400,19 @@ def test_a_flood_of_files_stays_bounded() -> None:
     assert len(decoder._intake.files.values) <= 70
     modules = [stack[0][1] for stack in recorded.stacks(rows)]
     assert modules == [f"f{turn}-0" for turn in range(10)]
+
+
+def test_a_flood_of_names_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("necroscope.sense.perf.interning.NAMES", 100)
+    decoder = Decoder()
+    rows = decoder.feed(HEADER + attr() + on.comm(0, 5, "constant"))
+    for turn in range(20):
+        base = turn * 1000 + 10
+        flood = b"".join(on.comm(base + n, 6, f"name-{turn}-{n}") for n in range(50))
+        rows += decoder.feed(flood + on.sample(base + 60, 5) + on.sample(base + 61, 6) + round_end())
+    rows += decoder.finish()
+    assert len(decoder.tasks.comm_names) < 200
+    assert [name for _, name in comms(rows)] == [name for turn in range(20) for name in ("constant", f"name-{turn}-49")]
 
 
 def test_columns_have_the_types_that_were_promised() -> None:

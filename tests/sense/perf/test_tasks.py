@@ -16,7 +16,7 @@ from necroscope.sense.perf.interning import recoded
 from necroscope.sense.perf.layout import Sample
 from necroscope.sense.perf.recording import Recording
 from necroscope.sense.perf.spaces import locate, overlapping
-from necroscope.sense.perf.tasks import Tasks
+from necroscope.sense.perf.tasks import TaskChanges, Tasks
 from necroscope.sense.perf.timeline import Timeline
 
 rows = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20), st.integers(0, 9)), max_size=8)
@@ -76,7 +76,8 @@ def test_a_timeline_forgets_the_oldest() -> None:
 def test_tasks_may_be_told_where_a_process_is() -> None:
     tasks = Tasks(lambda pid: "/asked")
     tasks.set_cgroup(5, "/told")
-    tasks.apply(None, np.zeros(0, np.int64), None, np.zeros(0, np.int64), [])
+    none = np.zeros(0, np.int64)
+    tasks.apply(TaskChanges(None, none, None, none, []), np.array([5, 6], np.uint32))
     codes = tasks.cgroups(np.array([5, 6], np.uint32), np.array([1, 2])).tolist()
     assert [tasks.cgroup_names.texts[code] for code in codes] == ["/told", "/asked"]
 

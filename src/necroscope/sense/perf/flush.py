@@ -18,13 +18,13 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.sideband import Notice, TaskRows
 from necroscope.sense.perf.stacks import Stacks
 from necroscope.sense.perf.tables import select
-from necroscope.sense.perf.tasks import Move, Tasks
+from necroscope.sense.perf.tasks import Move, TaskChanges, Tasks
 from necroscope.sense.perf.tracepoints import Format, cgroup_event
 
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
 _LATEST = np.uint64((1 << 63) - 1)
-_CGROUPS = 1 << 18
+_CGROUPS = 1 << 16
 _KINDS = {Type.FORK: 0, Type.COMM: 1, Type.EXIT: 3}
 _EXEC = 2
 
@@ -41,6 +41,9 @@ class CgroupPaths:
         self._number[cgroup] = self.names.number(path)
         if len(self._number) > _CGROUPS:
             self._number.pop(next(iter(self._number)))
+        if self.names.full and len(self.names) > 2 * len(self._number):
+            numbers = self.names.keep(self._number.values())
+            self._number = {one: numbers[number] for one, number in self._number.items()}
 
     def numbers(self, cgroups: U64s) -> NDArray[np.int32]:
         """The number of each id's path in `names`; 0 is unknown."""
@@ -74,7 +77,8 @@ class Flusher:
         moves = [Move(rank, one.pid, one.path) for one, rank in zip(moved, ranks[2].tolist(), strict=True)]
         in_order = np.argsort(ranks[0])
         tasks = select(due.tasks, in_order) if due.tasks else None
-        self._tasks.apply(tasks, ranks[0][in_order], due.mappings, ranks[1], moves)
+        sampled = due.samples.pid if due.samples else np.zeros(0, np.uint32)
+        self._tasks.apply(TaskChanges(tasks, ranks[0][in_order], due.mappings, ranks[1], moves), sampled)
         if tasks is not None and (batch := self._task_batch(tasks)) is not None:
             yield batch
         if due.samples:

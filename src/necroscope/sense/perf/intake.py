@@ -14,7 +14,7 @@ from necroscope.sense.perf.interning import ByHash, Names
 from necroscope.sense.perf.layout import Type
 from necroscope.sense.perf.pending import Pending
 from necroscope.sense.perf.sideband import MappedFile, Mappings, Notice, Trailers
-from necroscope.sense.perf.walk import Block, only
+from necroscope.sense.perf.walk import Block, joined, only
 
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
@@ -53,24 +53,38 @@ class Intake:
         self._stats = stats
         self._trailers = Trailers(events)
         self._round_newest = 0
+        self._others: list[Block] = []
 
     def events_changed(self) -> None:
         """An event was declared: records may look different from now on."""
         self._trailers = Trailers(self._events)
 
-    def take(self, block: Block) -> Sideline:
-        """Read a block; returns what has to be looked at right now."""
+    def take(self, block: Block) -> None:
+        """Read a block. Samples become rows; the other records wait for `settle`, as many of them cost little more."""
         self._stats.records += block.start.size
         times = np.zeros(block.start.size, np.uint64)
         self._take_samples(block, times)
         others = np.flatnonzero((block.type != Type.SAMPLE) & (block.type != Type.FINISHED_ROUND))
-        sideline = Sideline([], [], [])
         if others.size:
             rest = only(block, others)
             times[others] = self._trailers.times(rest, np.arange(others.size))
-            sideline = self._take_others(rest)
+            self._others.append(rest)
         self._take_rounds(block, times)
-        return sideline
+
+    def settle(self) -> Sideline:
+        """Read the records that are no samples; returns what has to be looked at right now."""
+        if not self._others:
+            return Sideline([], [], [])
+        others, self._others = joined(self._others), []
+        return self._take_others(others)
+
+    def forget_names(self) -> None:
+        """Names of tasks have new numbers; nothing may be pending."""
+        self._comms.clear()
+
+    def nbytes(self) -> int:
+        """About how much memory waits."""
+        return self.pending.nbytes() + sum(block.words.nbytes for block in self._others)
 
     # -- samples -------------------------------------------------------------------------------------------------
 
@@ -114,8 +128,6 @@ class Intake:
         else:
             self.pending.notices.extend(sideband.notices(block, self._trailers, *_MISSING))
         self.pending.tasks.extend(tasks)
-        if self._comms.full:
-            self._comms.clear()
         return Sideline(
             sideband.notices(block, self._trailers, *_AT_ONCE),
             sideband.kernel_mappings(block, self._trailers),

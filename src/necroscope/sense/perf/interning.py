@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from necroscope.sense.perf.hashing import HashIndex
 
 T = TypeVar("T")
+NAMES = 1 << 17
 
 
 class Names:
@@ -24,6 +25,18 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to `keep` only what is in use."""
+        return len(self.texts) > NAMES
+
+    def keep(self, used: Iterable[int]) -> dict[int, int]:
+        """Forget all texts but number 0 and those in use; returns their new numbers by their old ones."""
+        kept = {old: self.texts[old] for old in (0, *used)}
+        self.texts.clear()
+        self._numbers.clear()
+        return {old: self.number(text) for old, text in kept.items()}
 
     def number(self, text: str) -> int:
         """The number of a text, a new one for a new text."""

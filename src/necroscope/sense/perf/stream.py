@@ -16,19 +16,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-import numpy as np
-
 from necroscope.errors import BadInput
 from necroscope.sense.perf import sideband
-from necroscope.sense.perf.attrs import EventAttr, Events, parse_attr
+from necroscope.sense.perf.attrs import EventAttr
 from necroscope.sense.perf.channel import Channel
 from necroscope.sense.perf.compressed import Inflater
+from necroscope.sense.perf.declared import Declarations, read_attr
 from necroscope.sense.perf.flush import Flusher
 from necroscope.sense.perf.header import MAGIC, PIPE_HEADER_BYTES
 from necroscope.sense.perf.intake import Intake, Sideline, Stats
 from necroscope.sense.perf.layout import HEADER_BYTES, KSYMBOL_UNREGISTER, Type
-from necroscope.sense.perf.pending import EVERYTHING
-from necroscope.sense.perf.recording import Recording
+from necroscope.sense.perf.pending import EVERYTHING, Due
 from necroscope.sense.perf.rows import Gap, Lost, Row
 from necroscope.sense.perf.sideband import Notice
 from necroscope.sense.perf.stacks import Stacks
@@ -42,7 +40,6 @@ _TRACING_DATA_BYTES = 64 << 20
 _PARTS = 32
 _LONGEST_RECORD = 1 << 16
 _LAST_TYPE = 255
-_NAME_UPDATE = 2
 _WAIT = -1
 
 
@@ -62,8 +59,8 @@ class Decoder:
         formats: dict[int, Format] | None = None,
         pending_bytes: int = PENDING_BYTES,
     ) -> None:
-        self.recording = Recording()
-        self.events = Events()
+        self.declared = Declarations()
+        self.recording, self.events = self.declared.recording, self.declared.events
         self.stats = Stats()
         self.symbols = symbols or Symbols(None, None)
         self.tasks = Tasks(cgroup_of)
@@ -72,9 +69,9 @@ class Decoder:
         self._flusher = Flusher(self.events, self.tasks, self._stacks, memory_root)
         self._flusher.ask_tasks_for_cgroups = cgroup_of is not None
         self.symbols.files = self._intake.files.values
-        self._formats: dict[int, Format] = {}
         self._pending_bytes = pending_bytes
         self._gaps: list[Gap] = []
+        self._flushed = 0
         self._header_read = False
         self._outer, self._inner = Channel(), Channel()
         self._inflater: Inflater | None = None
@@ -105,6 +102,7 @@ class Decoder:
 
     def pass_over(self, samples: bool) -> None:
         """Pass over samples from now on, or no longer: to get to some place with the tasks as they were there."""
+        self._aside(self._intake.settle())
         self._intake.tasks_only = samples
 
     def missing(self) -> int:
@@ -127,15 +125,13 @@ class Decoder:
 
     def add_event(self, attr: EventAttr) -> None:
         """Declare an event; a stream does so itself."""
-        self.events.add(attr)
+        self.declared.add_event(attr)
         self._intake.events_changed()
-        self._name_tracepoints()
 
     def add_formats(self, formats: dict[int, Format]) -> None:
         """Tell how tracepoints look."""
-        self._formats.update(formats)
+        self.declared.add_formats(formats)
         self._intake.wanted_raw.update(one.id for one in formats.values() if one.system == "cgroup")
-        self._name_tracepoints()
 
     # -- records ---------------------------------------------------------------------------------------------
 
@@ -181,8 +177,8 @@ class Decoder:
         # Words must lie at multiples of eight in memory.
         block, used = walk(memoryview(bytes(view)) if place & 7 else view, window)
         if used:
-            self._aside(self._intake.take(block))
-            if self._intake.pending.nbytes() > self._pending_bytes or self._intake.files.full:
+            self._intake.take(block)
+            if self._intake.nbytes() > self._pending_bytes:
                 self._force(rows)
             elif len(self._intake.pending.samples) >= _PARTS:
                 self._flush(rows, self._intake.complete)
@@ -231,23 +227,37 @@ class Decoder:
     def _flush(self, rows: list[Row], limit: int) -> None:
         rows.extend(self._gaps)
         self._gaps.clear()
+        if limit == self._flushed:  # no round has ended since
+            return
+        self._flushed = limit
+        self._aside(self._intake.settle())
         due = self._intake.pending.take(limit)
         if not due:
             return
-        for row in self._flusher.rows(due, self._formats):
+        self._tell(due, rows)
+        if self._intake.files.full or self.tasks.comm_names.full or self.tasks.cgroup_names.full:
+            self._start_over(rows)
+
+    def _start_over(self, rows: list[Row]) -> None:
+        """Too many files or names were seen: with nothing pending, their numbers can be given anew."""
+        self._tell(self._intake.pending.take(EVERYTHING), rows)
+        self._intake.files.clear()
+        self._intake.forget_names()
+        self.tasks.forget_files()
+        self.tasks.forget_names()
+        self._stacks.forget_addresses()
+
+    def _tell(self, due: Due, rows: list[Row]) -> None:
+        for row in self._flusher.rows(due, self.declared.formats):
             if isinstance(row, Lost):
                 self.stats.lost += row.count
             rows.append(row)
 
     def _force(self, rows: list[Row]) -> None:
-        """Too much waits for the end of its round: the older half goes; all of it when files must be renumbered."""
+        """Too much waits for the end of its round: the older half goes."""
         self.stats.forced_flushes += 1
-        full = self._intake.files.full
-        self._flush(rows, EVERYTHING if full else max(self._intake.pending.middle(), self._intake.complete))
-        if full:
-            self._intake.files.clear()
-            self.tasks.forget_files()
-            self._stacks.forget_addresses()
+        self._aside(self._intake.settle())
+        self._flush(rows, max(self._intake.pending.middle(), self._intake.complete))
 
     # -- records that perf writes ----------------------------------------------------------------------------------
 
@@ -263,25 +273,13 @@ class Decoder:
         if kind in (Type.COMPRESSED, Type.COMPRESSED2):
             self._compressed(channel, record, rows)
         elif kind == Type.HEADER_ATTR:
-            self._attr(record)
-        elif kind == Type.EVENT_UPDATE and size > 24:
-            what, counter = struct.unpack_from("<QQ", record, 8)
-            if what == _NAME_UPDATE:
-                self.events.name_by_id(counter, sideband.text(record[24:]))
-        elif kind == Type.HEADER_BUILD_ID:
-            self.recording.build_id(record)
-        elif kind == Type.HEADER_FEATURE and size > 16:
-            self.recording.feature(struct.unpack_from("<Q", record, 8)[0], record[16:], self.events)
+            attr = read_attr(record)
+            self.stats.broken += attr is None
+            if attr is not None:
+                self.add_event(attr)
+        else:
+            self.declared.take(kind, record)
         return size
-
-    def _attr(self, record: bytes) -> None:
-        payload = record[HEADER_BYTES:]
-        size = struct.unpack_from("<I", payload, 4)[0] if len(payload) >= 64 else 0
-        if not 64 <= size <= len(payload):
-            self.stats.broken += 1
-            return
-        ids = np.frombuffer(payload[size : size + (len(payload) - size & ~7)], np.uint64)
-        self.add_event(parse_attr(payload[:size], ids.tolist()))
 
     def _tracing_data(self, channel: Channel, buffer: bytes, place: int, size: int) -> int:
         length = struct.unpack_from("<I", buffer, place + HEADER_BYTES)[0]
@@ -307,9 +305,3 @@ class Decoder:
                 self._records(self._inner, piece, rows)
         except BadInput:
             self.stats.broken += 1
-
-    def _name_tracepoints(self) -> None:
-        for position, attr in enumerate(self.events.attrs):
-            known = self._formats.get(attr.config)
-            if attr.tracepoint and known is not None and attr.name.startswith("tracepoint:"):
-                self.events.name(position, f"{known.system}:{known.name}" if known.system else known.name)

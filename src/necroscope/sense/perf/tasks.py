@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.sense.perf.fresh import FreshMappings
 from necroscope.sense.perf.interning import Names
 from necroscope.sense.perf.layout import Type
 from necroscope.sense.perf.sideband import Mappings, TaskRows
 from necroscope.sense.perf.spaces import NOTHING, Space, overlapping
+from necroscope.sense.perf.tables import select
 from necroscope.sense.perf.timeline import Timeline
 
 U32s = NDArray[np.uint32]
@@ -39,6 +41,17 @@ class Move:
     cgroup: str
 
 
+@dataclass(frozen=True, slots=True)
+class TaskChanges:
+    """What happened to tasks in one flush, each with its rank; `rows` and `moves` are sorted by it."""
+
+    rows: TaskRows | None
+    ranks: I64s
+    maps: Mappings | None
+    map_ranks: I64s
+    moves: list[Move]
+
+
 class Tasks:
     """Names, spaces and cgroups. `cgroup_of` says where a process is that nobody spoke of yet; "" is unknown."""
 
@@ -55,17 +68,24 @@ class Tasks:
         self._dying: dict[int, int] = {}
         self._flush = 0
         self._limit = limit
-        self._fresh = _FreshMappings.none()
+        self._fresh = FreshMappings.none()
         self._touched: list[Space] = []
 
     # -- what happened -----------------------------------------------------------------------------------
 
-    def apply(
-        self, rows: TaskRows | None, ranks: I64s, maps: Mappings | None, map_ranks: I64s, moves: Iterable[Move]
-    ) -> None:
-        """Take in the records of one flush with their ranks; `rows` and `moves` are sorted by them."""
+    def apply(self, due: TaskChanges, sampled: U32s) -> None:
+        """Take in what happened in one flush; `sampled` are the processes that samples of it will be asked for."""
         self._flush += 1
-        self._fresh = _FreshMappings.of(maps, map_ranks)
+        rows, ranks, passing = due.rows, due.ranks, _passing(due.rows, sampled)
+        maps, map_ranks, moves = due.maps, due.map_ranks, due.moves
+        if rows is not None and passing.size:
+            stays = ~np.isin(rows.pid, passing)
+            rows, ranks = select(rows, stays), ranks[stays]
+            moves = [move for move in moves if move.pid not in set(passing.tolist())]
+            if maps is not None:
+                stays = ~np.isin(maps.pid, passing)
+                maps, map_ranks = select(maps, stays), map_ranks[stays]
+        self._fresh = FreshMappings.of(maps, map_ranks)
         waiting = deque(moves)
         for rank, kind, pid, tid, ppid, ptid, comm, by_exec in _lists(rows, ranks) if rows else ():
             while waiting and waiting[0].rank < rank:
@@ -187,7 +207,7 @@ class Tasks:
             space.since = 0
             space.settle()
         self._touched.clear()
-        self._fresh = _FreshMappings.none()
+        self._fresh = FreshMappings.none()
         self._bury()
         self._spaces.settle()
         self._comms.settle()
@@ -200,6 +220,11 @@ class Tasks:
         """Numbers of files have lost their meaning: all mappings go."""
         for space in self._by_number.values():
             space.before, space.parts = [], []
+
+    def forget_names(self) -> None:
+        """Drop names that no task has any more; numbers from before mean nothing then."""
+        self._comms.renumber(self.comm_names.keep(self._comms.now.values()))
+        self._cgroups.renumber(self.cgroup_names.keep(self._cgroups.now.values()))
 
     def set_cgroup(self, pid: int, path: str) -> None:
         """Tell where a process is, from outside the stream."""
@@ -231,47 +256,23 @@ class Tasks:
         return space
 
 
-@dataclass(frozen=True, slots=True)
-class _FreshMappings:
-    """The mappings of one flush, sorted by process and rank."""
+def _passing(rows: TaskRows | None, sampled: U32s) -> U32s:
+    """Processes that were born and ended within the flush without a sample: in a storm, nearly all of them.
 
-    keys: U64s
-    table: U64s
-    spans: dict[int, tuple[int, int]]
-
-    @staticmethod
-    def none() -> _FreshMappings:
-        return _FreshMappings(np.zeros(0, np.uint64), np.zeros((0, 4), np.uint64), {})
-
-    @staticmethod
-    def of(maps: Mappings | None, ranks: I64s) -> _FreshMappings:
-        if maps is None or not len(maps):
-            return _FreshMappings.none()
-        keys = (maps.pid.astype(np.uint64) << np.uint64(32)) | ranks.astype(np.uint64)
-        order = np.argsort(keys)
-        columns = (maps.start, maps.end, maps.offset, maps.file.astype(np.uint64))
-        table = np.stack([column[order] for column in columns], axis=1)
-        pids = maps.pid[order]
-        first = np.flatnonzero(np.concatenate([[True], pids[1:] != pids[:-1]]))
-        ends = np.append(first[1:], pids.size)
-        spans = dict(zip(pids[first].tolist(), zip(first.tolist(), ends.tolist(), strict=True), strict=True))
-        return _FreshMappings(keys[order], table, spans)
-
-    def rows_and_ranks(self, pid: int, after: int) -> tuple[U64s, I64s]:
-        """A process's rows with a later rank, and their ranks."""
-        low, high = self.spans.get(pid, (0, 0))
-        ranks = (self.keys[low:high] & np.uint64(_LOW)).astype(np.int64)
-        first = int(np.searchsorted(ranks, after, side="right"))
-        return self.table[low + first : high], ranks[first:]
-
-    def rows(self, pid: int, after: int, up_to: int) -> U64s:
-        """A process's rows with after < rank <= up_to."""
-        low, high = self.spans.get(pid, (0, 0))
-        if low == high:
-            return self.table[:0]
-        bounds = np.array([pid << 32 | after, pid << 32 | up_to], np.uint64)
-        first, last = np.searchsorted(self.keys[low:high], bounds, side="right").tolist()
-        return self.table[low + first : low + last]
+    Nobody will ask for them, so nothing about them is kept; unless a child inherits from them that outlives them.
+    """
+    if rows is None:
+        return np.zeros(0, np.uint32)
+    forks = (rows.type == Type.FORK) & (rows.pid != rows.parent_pid)
+    born, parent = rows.pid[forks], rows.parent_pid[forks]
+    ended = rows.pid[(rows.type == Type.EXIT) & (rows.pid == rows.tid)]
+    passing = np.setdiff1d(np.intersect1d(born, ended), sampled)
+    while passing.size:
+        heirs = np.isin(parent, passing) & ~np.isin(born, passing)
+        if not heirs.any():
+            break
+        passing = np.setdiff1d(passing, parent[heirs])
+    return passing
 
 
 def _lists(rows: TaskRows, ranks: I64s) -> Iterable[tuple[int, int, int, int, int, int, int, bool]]:

@@ -58,6 +58,10 @@ class Timeline:
         """End the flush: what holds now is where the next one starts."""
         self._changes.clear()
 
+    def renumber(self, numbers: dict[int, int]) -> None:
+        """Values have new numbers; only between flushes."""
+        self.now = {task: numbers[value] for task, value in self.now.items()}
+
     def shrink(self, limit: int) -> None:
         """Drop the tasks that came first when there are more than `limit`."""
         if len(self.now) > limit:

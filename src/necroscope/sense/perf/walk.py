@@ -46,6 +46,22 @@ def only(block: Block, at: NDArray[np.int64]) -> Block:
     return Block(words, ends - size, size, block.type[at], block.misc[at])
 
 
+def joined(blocks: list[Block]) -> Block:
+    """The records of all blocks in one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    ends = np.cumsum([block.words.size for block in blocks])
+    return Block(
+        np.concatenate([block.words for block in blocks]),
+        np.concatenate(
+            [block.start + end - block.words.size for block, end in zip(blocks, ends.tolist(), strict=True)]
+        ),
+        np.concatenate([block.size for block in blocks]),
+        np.concatenate([block.type for block in blocks]),
+        np.concatenate([block.misc for block in blocks]),
+    )
+
+
 def spans(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions start, start + 1, ... of all spans, one after the other."""
     ends = np.cumsum(length)
