@@ -206,6 +206,7 @@ def run(command: Sequence[str], quiet: bool = False) -> str:
     """A command's output, on one core."""
     core = str(min(os.sched_getaffinity(0)))
     out = subprocess.DEVNULL if quiet else subprocess.PIPE
-    return (
-        subprocess.run(["taskset", "-c", core, *command], stdout=out, stderr=subprocess.DEVNULL, text=True).stdout or ""
-    )
+    done = subprocess.run(["taskset", "-c", core, *command], stdout=out, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{command[0]} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout or ""

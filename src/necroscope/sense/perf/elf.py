@@ -97,10 +97,9 @@ class Elf:
             columns.append(plt)
         if not columns:
             raise Unavailable("the file has no symbols")
-        text, base = bytearray(), []
-        for part in columns:
-            base.append(len(text))
-            text += part.text
+        sizes = [len(part.text) for part in columns]
+        base = [sum(sizes[:place]) for place in range(len(columns))]
+        text = b"".join(part.text for part in columns)
         name_at = np.concatenate([part.name + shift for part, shift in zip(columns, base, strict=True)])
         return SymbolTable(
             np.concatenate([part.offset for part in columns]),
@@ -108,7 +107,7 @@ class Elf:
             name_at,
             _lengths(np.frombuffer(text, np.uint8), name_at),
             np.concatenate([part.rank for part in columns]),
-            bytes(text),
+            text,
         )
 
     # -- headers -------------------------------------------------------------------------------------------

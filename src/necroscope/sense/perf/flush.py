@@ -77,7 +77,7 @@ class Flusher:
         moves = [Move(rank, one.pid, one.path) for one, rank in zip(moved, ranks[2].tolist(), strict=True)]
         in_order = np.argsort(ranks[0])
         tasks = select(due.tasks, in_order) if due.tasks else None
-        sampled = due.samples.pid if due.samples else np.zeros(0, np.uint32)
+        sampled = np.unique(due.samples.pid) if due.samples else np.zeros(0, np.uint32)
         self._tasks.apply(TaskChanges(tasks, ranks[0][in_order], due.mappings, ranks[1], moves), sampled)
         if tasks is not None and (batch := self._task_batch(tasks)) is not None:
             yield batch

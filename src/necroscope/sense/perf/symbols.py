@@ -32,6 +32,7 @@ I64s = NDArray[np.int64]
 I32s = NDArray[np.int32]
 _KALLSYMS_LIMIT = 128 << 20
 _UNRESOLVED = 1 << 14
+_LIVE_TABLES = 32 << 20
 VDSO = "[vdso]"
 
 
@@ -208,7 +209,7 @@ def live_symbols(host: Host, wait_s: float = 0.1) -> tuple[Symbols, Unavailable 
 
     One feed of the decoder waits for files `wait_s` at most; what is not read by then is named the next time.
     """
-    objects, jit = ObjectFiles(host, wait_s), JitMaps(host)
+    objects, jit = ObjectFiles(host, wait_s, memory=_LIVE_TABLES), JitMaps(host)
     try:
         return Symbols(running_kernel(host), objects, jit), None
     except Unavailable as error:

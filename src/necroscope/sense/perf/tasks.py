@@ -70,12 +70,14 @@ class Tasks:
         self._limit = limit
         self._fresh = FreshMappings.none()
         self._touched: list[Space] = []
+        self._sampled = np.zeros(0, np.uint32)
 
     # -- what happened -----------------------------------------------------------------------------------
 
     def apply(self, due: TaskChanges, sampled: U32s) -> None:
-        """Take in what happened in one flush; `sampled` are the processes that samples of it will be asked for."""
+        """Take in what happened in one flush; `sampled`: the processes that have samples in it, each once, sorted."""
         self._flush += 1
+        self._sampled = sampled
         rows, ranks, passing = due.rows, due.ranks, _passing(due.rows, sampled)
         maps, map_ranks, moves = due.maps, due.map_ranks, due.moves
         if rows is not None and passing.size:
@@ -165,7 +167,7 @@ class Tasks:
         one, then it counts from its rank on.
         """
         if self._fresh.spans:
-            for pid in self._fresh.spans.keys() & set(np.unique(pids).tolist()):
+            for pid in self._fresh.spans.keys() & set(self._sampled.tolist()):
                 self._unfold(self._by_number[self._spaces.get(pid)])
         return self._spaces.seen_as(pids, ranks, self._state)
 
@@ -266,7 +268,7 @@ def _passing(rows: TaskRows | None, sampled: U32s) -> U32s:
     forks = (rows.type == Type.FORK) & (rows.pid != rows.parent_pid)
     born, parent = rows.pid[forks], rows.parent_pid[forks]
     ended = rows.pid[(rows.type == Type.EXIT) & (rows.pid == rows.tid)]
-    passing = np.setdiff1d(np.intersect1d(born, ended), sampled)
+    passing = np.setdiff1d(np.intersect1d(born, ended), sampled, assume_unique=True)
     while passing.size:
         heirs = np.isin(parent, passing) & ~np.isin(born, passing)
         if not heirs.any():
