@@ -18,11 +18,10 @@ from necroscope.errors import Unavailable
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
-from necroscope.sense.perf.objects import ObjectFiles
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.session import PerfSession
 from necroscope.sense.perf.stream import Decoder
-from necroscope.sense.perf.symbols import Symbols, running_kernel
+from necroscope.sense.perf.symbols import Symbols, live_symbols
 
 TAKE_S = 0.5
 HANGING_S = 10.0
@@ -103,11 +102,13 @@ class PerfFeed:
             self._stop.wait(pause_s)
 
     def _one_perf(self) -> None:
-        decoder = make_decoder(self._host)
+        symbols, blind = live_symbols(self._host)
+        decoder = make_decoder(self._host, symbols)
         cpus = online_cpus(self._host)
         with self._start(self._host) as session:
             self._session = session
-            self._tell("perf-started", "; ".join(session.options.lacking) or "everything it was asked for")
+            lacking = (*session.options.lacking, *((f"no kernel names: {blind.message}",) if blind else ()))
+            self._tell("perf-started", "; ".join(lacking) or "everything it was asked for")
             try:
                 reason = self._pump(session, decoder, cpus)
             finally:
@@ -146,9 +147,8 @@ class PerfFeed:
         self._notices.put(Notice(clock.now().realtime_ns, kind, text))
 
 
-def make_decoder(host: Host) -> Decoder:
-    """A decoder for this kernel: its symbols, files of running processes, and the memory cgroup of samples on v1."""
-    symbols = Symbols(running_kernel(host), ObjectFiles(host))
+def make_decoder(host: Host, symbols: Symbols) -> Decoder:
+    """A decoder for this host: on cgroup v1 it also knows the memory cgroup of samples, which perf does not."""
     try:
         where = layout(host)
     except Unavailable:

@@ -33,7 +33,7 @@ Told = tuple[int, int, int, int, str]
 def recording(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real system-wide recording of processes that come and go."""
     path = tmp_path_factory.mktemp("perf") / "perf.data"
-    command = ["perf", "record", "-q", "-F", "997", "-g", "-a", "-o", str(path), *request.param]
+    command = ["perf", "record", "-q", "-N", "-F", "997", "-g", "-a", "-o", str(path), *request.param]
     workload = ["--", sys.executable, "-c", LOAD]
     done = subprocess.run([*command, *workload], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if not path.exists():
