@@ -52,6 +52,11 @@ def cpu_s() -> tuple[float, float]:
     return used.user + used.children_user, used.system + used.children_system
 
 
+def thread_cpu_s() -> float:
+    """CPU seconds that this thread has used."""
+    return time.thread_time()
+
+
 def process_age_s() -> float:
     """Seconds since this process was started, give or take a clock tick; 0 where the kernel does not tell."""
     try:

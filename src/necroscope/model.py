@@ -91,6 +91,18 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class ZombieName:
+    """One zombie, when it was first seen as one. `cgroup_id` is the kernel's; `bytes` is what is charged to it."""
+
+    path: str
+    family: str
+    cgroup_id: int
+    age_s: float | None
+    bytes: int
+    pinned_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DirectoryFamily:
     """Live cgroup directories of one pattern that hold no process and no child: left behind, not removed."""
 
@@ -105,7 +117,8 @@ class Census:
 
     `counted_by` names the method of the zombie count. `host_wide` says that the numbers are the host's while
     the reader stands inside a cgroup namespace. `partial` says that names or directories are not complete.
-    `measured_born` are the zombies by which the count grew between two looks `measured_s` apart.
+    `measured_born` are the zombies by which the count grew between two looks `measured_s` apart. `hierarchy` is the
+    number that the kernel gives the hierarchy with the memory controller (v2: 0), where a file told it.
     """
 
     mode: Literal["v1", "v2", "hybrid"]
@@ -125,6 +138,7 @@ class Census:
     host_wide: bool = False
     partial: bool = False
     source: str = ""
+    hierarchy: int | None = None
 
 
 # -- what crash-loops --------------------------------------------------------------------------------
@@ -132,7 +146,12 @@ class Census:
 
 @dataclass(frozen=True, slots=True)
 class UnitState:
-    """A systemd unit that failed or restarts. `ever_succeeded` is what the journal remembers; None: no journal."""
+    """A systemd unit that failed or restarts; for a recorder also one that started or ended since the look before.
+
+    `ever_succeeded` is what the journal remembers; None: no journal. `started_us` and `ended_us` are CLOCK_MONOTONIC
+    microseconds of the main process's last start and end, 0 where there was none (a start forgets the end before it).
+    `starts`, `successes` and `failures` are counted from look to look; None: nobody counts.
+    """
 
     name: str
     active_state: str
@@ -153,6 +172,11 @@ class UnitState:
     main_pid: int = 0
     ever_succeeded: bool | None = None
     last_lines: tuple[str, ...] = ()
+    started_us: int = 0
+    ended_us: int = 0
+    starts: int | None = None
+    successes: int | None = None
+    failures: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +211,22 @@ class ProcessTurnover:
     pids: tuple[int, ...]
     starts: int
     window_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessUse:
+    """What one process used between two looks. `start_ticks` (clock ticks after boot) and the pid are its identity;
+    `run_delay_s` is how long its threads waited for a core; None: the look before did not read it."""
+
+    pid: int
+    start_ticks: int
+    comm: str
+    cgroup: str
+    user_s: float
+    system_s: float
+    run_delay_s: float | None
+    rss_bytes: int
+    cpu: int
 
 
 # -- symptoms ----------------------------------------------------------------------------------------
@@ -242,7 +282,9 @@ class NicState:
     statistics: tuple[tuple[str, int], ...] = ()
 
 
-Record = Census | UnitState | ContainerState | ProcessTurnover | Symptom | HostIdentity | NicState
+Record = (
+    Census | ZombieName | UnitState | ContainerState | ProcessTurnover | ProcessUse | Symptom | HostIdentity | NicState
+)
 
 
 @dataclass(frozen=True, slots=True)

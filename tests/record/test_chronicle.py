@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from necroscope.clock import ClockReading
 from necroscope.model import ContainerState, Reading, Record, Symptom, UnitState, Unseen
+from necroscope.record import chronicle as chronicle_module
 from necroscope.record.chronicle import Chronicle
 from necroscope.sense.sensor import Look
 
@@ -35,6 +39,35 @@ def test_restarts_are_differences() -> None:
     assert (event.at_ns, event.kind, event.subject) == (9, "unit-restart", "leaky.service")
     assert event.text == "2 more, 5 in all: exit-code, status 1, now activating (auto-restart)"
     assert chronicle.events([_look(replace(UNIT, restarts=0))]) == []
+
+
+def test_a_unit_that_was_in_no_trouble_at_the_look_before_had_not_restarted() -> None:
+    chronicle = Chronicle()
+    assert chronicle.events([_look()]) == []
+    (event,) = chronicle.events([_look(UNIT)])
+    assert (event.kind, event.text[:19]) == ("unit-restart", "3 more, 3 in all: e")
+
+
+def test_a_unit_of_which_the_look_before_may_not_have_told_everything_is_only_noted() -> None:
+    chronicle = Chronicle()
+    chronicle.events([_look(unseen=(Unseen("systemd", "time was up"),))])
+    assert [event.kind for event in chronicle.events([_look(UNIT)])] == ["sensor-sees"]
+
+
+def test_starts_and_failures_stand_where_they_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chronicle_module.clock, "now", lambda: ClockReading(10**18, 60 * 10**9, 60 * 10**9))
+    chronicle = Chronicle()
+    runs = replace(UNIT, restarts=0, starts=0, successes=0, failures=0, started_us=10_000_000)
+    assert chronicle.events([_look(runs)]) == []
+    failed = replace(runs, starts=2, failures=1, started_us=50_000_000, ended_us=51_000_000)
+    start, failure = chronicle.events([_look(failed)])
+    assert (start.kind, start.subject, start.text) == ("unit-start", UNIT.name, "2 starts since the look before")
+    assert start.at_ns == 10**18 - 10 * 10**9
+    assert (failure.kind, failure.at_ns) == ("unit-failure", 10**18 - 9 * 10**9)
+    assert failure.text == "exit-code, status 1, now activating (auto-restart)"
+    assert chronicle.events([_look(failed)]) == []
+    (later,) = chronicle.events([_look(replace(failed, failures=2, ended_us=0), at_ns=77)])
+    assert (later.kind, later.at_ns) == ("unit-failure", 77)
 
 
 def test_a_recreated_container_restarts_by_its_deaths() -> None:

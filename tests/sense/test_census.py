@@ -11,7 +11,7 @@ import pytest
 from necroscope.errors import Unavailable
 from necroscope.model import Census, Family, ParentCount, Pin, Unseen
 from necroscope.sense import census
-from necroscope.sense.census import take_census
+from necroscope.sense.census import count_zombies, take_census
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.memcg_walk import Walk
 from necroscope.sense.memcg import Memcg
@@ -185,6 +185,24 @@ def test_broken_files_are_unavailable_or_unknown(captured: Lay, name: str, data:
     except Unavailable:
         return
     assert counted.zombies in (87, None)
+
+
+# -- the count alone -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["v2-nested", "v2-6.12", "v2-memory-row-missing", "v1-memory-row-missing", "hybrid"])
+def test_the_count_alone_is_the_same_as_in_the_census(captured: Lay, name: str) -> None:
+    host = captured(name)
+    whole, _ = take_census(host)
+    counted, _ = count_zombies(host)
+    assert _numbers(counted) == _numbers(whole)
+    assert counted.by_parent == (whole.by_parent if whole.mode == "v2" else ())
+    assert (counted.families, counted.pinned_by, counted.leaked_directories) == ((), (), None)
+
+
+@pytest.mark.parametrize(("name", "hierarchy"), [("v2-nested", 0), ("hybrid", 4), ("incident", 11)])
+def test_the_hierarchy_of_memory_is_told(captured: Lay, name: str, hierarchy: int) -> None:
+    assert count_zombies(captured(name))[0].hierarchy == hierarchy
 
 
 # -- growth ------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,8 @@ INIT = Process(1, "init", 0, 1, "S")
     "comm", [b"sleep", b"tmux: server", b"a) S 9 (b", b"((sd-pam))", b"kworker/0:1-ev", b"", b"x) ", b"\xff\xfe"]
 )
 def test_parse_stat_takes_any_name(comm: bytes) -> None:
-    assert parse_stat(stat(4711, comm, 17, 99)) == Process(4711, comm.decode("utf-8", "replace"), 17, 99, "S")
+    expected = Process(4711, comm.decode("utf-8", "replace"), 17, 99, "S", 0, 0, 235)
+    assert parse_stat(stat(4711, comm, 17, 99)) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,24 @@ def test_own_stat_is_read_from_the_kernel() -> None:
     me = parse_stat(Path(f"/proc/{os.getpid()}/stat").read_bytes())
     assert (me.pid, me.ppid, me.state) == (os.getpid(), os.getppid(), "R")
     assert me.comm == Path("/proc/self/comm").read_text().rstrip("\n")
+    assert me.cpu in os.sched_getaffinity(0)
+    used_s = (me.user_ticks + me.system_ticks) / os.sysconf("SC_CLK_TCK")
+    assert abs(used_s - sum(os.times()[:2])) < 0.1
+    assert me.rss_pages * os.sysconf("SC_PAGE_SIZE") > 8 << 20
+
+
+def test_who_sleeps_is_not_parsed_again(tmp_path: Path) -> None:
+    for pid in (10, 11):
+        (tmp_path / f"proc/{pid}").mkdir(parents=True)
+        (tmp_path / f"proc/{pid}/stat").write_bytes(stat(pid, b"sh"))
+    (tmp_path / "necroscope").mkdir()
+    clock = {"realtime_ns": 1_767_323_045 * 10**9, "monotonic_ns": 10**12, "boottime_ns": 10**12}
+    (tmp_path / "necroscope/clock.json").write_text(json.dumps(clock))
+    first = read_table(Host(tmp_path))
+    (tmp_path / "proc/11/stat").write_bytes(stat(11, b"sh", start=86054))
+    second = read_table(Host(tmp_path), first)
+    assert second.processes[10] is first.processes[10]
+    assert second.processes[11] == replace(first.processes[11], start_ticks=86054)
 
 
 def test_a_name_that_vanishes_and_comes_back_turns_over() -> None:

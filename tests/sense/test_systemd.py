@@ -17,6 +17,7 @@ from necroscope.sense.journal import Journal, UnitHistory
 from necroscope.sense.replay import encode
 from necroscope.sense.systemd import MAX_HISTORIES, Systemd, expected_cgroup, unit_state, with_history
 from necroscope.sense.unit_properties import Units
+from necroscope.sense.unit_runs import UnitRuns
 
 # What the bus of systemd 252 says of a unit between two runs.
 LEAKY: dict[str, Any] = {
@@ -38,6 +39,7 @@ LEAKY: dict[str, Any] = {
     "ExecMainCode": 1,
     "ExecMainStatus": 1,
     "ExecMainStartTimestampMonotonic": 1369835462,
+    "ExecMainExitTimestampMonotonic": 1369840001,
     "MainPID": 0,
     "ControlGroup": "",
     "Slice": "system.slice",
@@ -60,6 +62,8 @@ LEAKY_STATE = UnitState(
     triggered_by=("leaky.timer",),
     fragment_path="/etc/systemd/system/leaky.service",
     control_group="/system.slice/leaky.service",
+    started_us=1369835462,
+    ended_us=1369840001,
 )
 
 
@@ -127,7 +131,7 @@ def test_no_systemd_is_unavailable(tmp_path: Path) -> None:
 
 def test_units_samples_and_what_was_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     units = Units({"active": 3, "activating": 1}, (LEAKY,), unasked=5, undescribed=2)
-    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s: units)
+    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved: units)
     (tmp_path / "bus").touch()
     reading = Systemd(bus=str(tmp_path / "bus"), journal=journal_of(b"")).read(Host())
     assert reading.samples == (
@@ -140,7 +144,7 @@ def test_units_samples_and_what_was_left_out(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_a_silent_bus_of_this_host_is_replaced_by_systemctl(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def silent(socket: str, budget_s: float) -> Units:
+    def silent(socket: str, budget_s: float, moved: object) -> Units:
         raise Unavailable("silent")
 
     def systemctl(command: Sequence[str], timeout_s: float) -> bytes:
@@ -160,7 +164,7 @@ def test_a_silent_bus_of_this_host_is_replaced_by_systemctl(monkeypatch: pytest.
 
 def test_the_journal_is_asked_about_the_worst_units_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     many = tuple({**LEAKY, "Id": f"u{number}.service"} for number in range(MAX_HISTORIES + 3))
-    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s: Units({}, many))
+    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved: Units({}, many))
     line = b'{"MESSAGE":"bye","_PID":"7"}'
     reading = Systemd(bus=str(tmp_path), journal=journal_of(line)).read(Host())
     lines = [record.last_lines for record in reading.records if isinstance(record, UnitState)]
@@ -168,11 +172,45 @@ def test_the_journal_is_asked_about_the_worst_units_only(monkeypatch: pytest.Mon
     assert reading.unseen[0].reason.startswith("no log lines of 3 troubled units")
 
 
+def test_the_journal_is_not_asked_again_and_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[float] = []
+    now_s = [0.0]
+
+    def journalctl(command: Sequence[str], timeout_s: float) -> bytes:
+        asked.append(now_s[0])
+        return b'{"MESSAGE":"bye","_PID":"7"}'
+
+    monkeypatch.setattr("necroscope.clock.elapsed_s", lambda: now_s[0])
+    sensor = Systemd(bus=str(tmp_path), journal=Journal(run=journalctl))
+    for at_s, restarts in ((1000.0, 6), (1010.0, 7), (1060.0, 7), (1070.0, 7), (1130.0, 7), (1140.0, 8)):
+        now_s[0] = at_s
+        told = {**LEAKY, "NRestarts": restarts}
+        monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved, told=told: Units({}, (told,)))
+        (record,) = sensor.read(Host()).records
+        assert isinstance(record, UnitState)
+        assert record.last_lines == ("bye",)
+    assert sorted(set(asked)) == [1000.0, 1060.0, 1140.0]
+
+
+def test_a_unit_that_only_moved_is_told_and_the_journal_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def journalctl(command: Sequence[str], timeout_s: float) -> bytes:
+        raise AssertionError(command)
+
+    timer = {"Id": "tidy.service", "ActiveState": "inactive", "SubState": "dead", "Result": "success"}
+    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved: Units({}, (timer,)))
+    reading = Systemd(bus=str(tmp_path), journal=Journal(run=journalctl), runs=UnitRuns()).read(Host())
+    (record,) = reading.records
+    assert isinstance(record, UnitState)
+    assert (record.name, record.starts, reading.unseen) == ("tidy.service", 0, ())
+
+
 def test_without_a_journal_the_units_are_still_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def absent(command: Sequence[str], timeout_s: float) -> bytes:
         raise Unavailable("journalctl is not installed")
 
-    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s: Units({}, (LEAKY,)))
+    monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved: Units({}, (LEAKY,)))
     reading = Systemd(bus=str(tmp_path), journal=Journal(run=absent)).read(Host())
     (record,) = reading.records
     assert isinstance(record, UnitState)

@@ -10,7 +10,7 @@ import pytest
 
 from necroscope.errors import Unavailable
 from necroscope.sense import unit_properties
-from necroscope.sense.unit_properties import by_systemctl, over_bus, parse_show
+from necroscope.sense.unit_properties import Service, by_systemctl, over_bus, parse_show
 from stage.sockets import peer
 
 # `systemctl show --all --property=... '*'` of systemd 252, shortened to five units.
@@ -91,6 +91,21 @@ def test_systemctl_is_not_asked_twice_where_all_is_well() -> None:
     systemctl = FakeSystemctl(b"Id=a.service\nLoadState=loaded\nActiveState=active\nSubState=running\nNRestarts=0\n")
     assert by_systemctl(systemctl, 1.0).troubled == ()
     assert len(systemctl.commands) == 1
+
+
+def test_units_that_moved_are_described_too() -> None:
+    systemctl = FakeSystemctl(OVERVIEW.replace(b"Id=flaps", b"ExecMainStartTimestampMonotonic=77\nId=flaps"))
+    seen: list[Service] = []
+
+    def moved(service: Service) -> bool:
+        seen.append(service)
+        return service.name == "tmp.mount"
+
+    units = by_systemctl(systemctl, 1.0, moved)
+    assert systemctl.commands[1][4:] == ["flaps.service", "leaky.service", "fails.service", "tmp.mount"]
+    assert Service("flaps.service", "active", "running", 12, 77) in units.services
+    assert [one.name for one in units.services] == ["leaky.service", "fails.service", "flaps.service"]
+    assert seen[1] == Service("fails.service", "failed", "failed", 0, 0)
 
 
 def test_units_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from necroscope.store import frames
 from necroscope.store.arrow import Tables
 from necroscope.store.frames import MAGIC, read
-from necroscope.store.journal import Held, Journal
+from necroscope.store.journal import Journal
 from necroscope.store.rows import event_rows, sample_rows
 from necroscope.store.tables import Event
 from stage.recorded import START_NS, second
@@ -142,10 +142,3 @@ def test_what_is_dropped_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert lost.samples == 20
     assert START_NS + 5 * 10**9 == lost.from_ns < lost.to_ns < START_NS + 6 * 10**9
     assert journal.unwritten_bytes == 0
-
-
-def test_rows_held_in_memory_come_back_too() -> None:
-    held = Held(9)
-    held.append(events(0))
-    held.append(events(1))
-    assert held.contents().tables["events"]["subject"].to_pylist() == ["s0", "s1"]

@@ -7,11 +7,16 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.clock import NS
+from necroscope.clock import NS, iso
 from necroscope.store.catalog import Segment
+from necroscope.store.reader import Store
 from necroscope.store.retention import (
+    DISK_CROWDED,
     GIB,
+    OLD,
+    STORE_FULL,
     Disk,
+    Going,
     Kept,
     Retention,
     disk_of,
@@ -23,7 +28,8 @@ from necroscope.store.retention import (
 from necroscope.store.rows import event_rows
 from necroscope.store.segment import write_segment
 from necroscope.store.tables import Event
-from stage.recorded import START_NS
+from necroscope.store.writer import Writer
+from stage.recorded import START_NS, second
 
 ROOMY = Disk(1000 * GIB, 500 * GIB)
 HOUR = 3600 * NS
@@ -34,8 +40,8 @@ def kept(number: int, size: int = 100, near: bool = False) -> Kept:
     return Kept(Segment(number, number, number * HOUR, (number + 1) * HOUR - 1, Path(str(number))), size, near)
 
 
-def numbers(segments: list[Segment]) -> list[int]:
-    return [segment.first for segment in segments]
+def numbers(going: list[Going]) -> list[int]:
+    return [one.segment.first for one in going]
 
 
 def test_within_the_limits_everything_stays() -> None:
@@ -81,6 +87,18 @@ def test_a_disk_that_others_fill_is_given_room_but_not_everything() -> None:
     assert len(to_remove(store, rules, Disk(10_000, 0), 10 * HOUR)) == 7
 
 
+def test_each_names_its_reason() -> None:
+    store = [kept(number) for number in range(10)]
+    rules = Retention(max_bytes=750, max_age_s=8.5 * 3600, free_bytes=500, least_bytes=300)
+    going = to_remove(store, rules, Disk(10_000, 100), 12 * HOUR)
+    assert [(one.segment.first, one.why) for one in going] == [
+        (0, OLD),
+        (1, STORE_FULL),
+        (2, STORE_FULL),
+        (3, DISK_CROWDED),
+    ]
+
+
 def test_the_default_limit_is_a_tenth_of_the_disk_and_at_most_20_gib() -> None:
     assert Retention().limit_bytes(Disk(100 * GIB, 0)) == 10 * GIB
     assert Retention().limit_bytes(Disk(1000 * GIB, 0)) == 20 * GIB
@@ -91,11 +109,11 @@ def test_the_default_limit_is_a_tenth_of_the_disk_and_at_most_20_gib() -> None:
 def test_no_more_goes_than_has_to(sizes: list[tuple[int, bool]], limit: int) -> None:
     store = [kept(number, size, near) for number, (size, near) in enumerate(sizes)]
     going = to_remove(store, Retention(max_bytes=limit), ROOMY, HOUR)
-    left = sum(one.bytes for one in store if one.segment not in going)
+    left = sum(one.bytes for one in store) - sum(one.bytes for one in going)
     assert left <= limit
+    assert len({one.segment for one in going}) == len(going)
     if going:
-        last = next(one for one in store if one.segment == going[-1])
-        assert left + last.bytes > limit
+        assert left + going[-1].bytes > limit
 
 
 def test_symptoms_are_found_in_segments(tmp_path: Path) -> None:
@@ -123,3 +141,22 @@ def test_hours_are_bounded_by_bytes_and_age() -> None:
 def test_the_disk_of_a_folder(tmp_path: Path) -> None:
     disk = disk_of(tmp_path)
     assert 0 < disk.free_bytes <= disk.total_bytes
+
+
+def test_what_went_is_told_once_for_a_round(tmp_path: Path) -> None:
+    writer = Writer(tmp_path, flush_s=1e9, retention=Retention(max_bytes=1, free_bytes=0))
+    for number in range(3):
+        writer.add_samples(second(number))
+        writer._write_out()
+        writer._spool.rotate()
+        writer._begin()
+    writer.seal()
+    writer.flush()
+    snapshot = Store(tmp_path).snapshot()
+    (event,) = snapshot.live["events"].to_pylist()
+    assert (event["kind"], event["source"], event["subject"]) == ("retention", "recorder", "store")
+    assert event["at_ns"] == START_NS + 2 * NS + 950_000_000, "not later than what is told of"
+    window = f"from {iso(START_NS)} to {iso(event['at_ns'])}"
+    assert event["text"].startswith("3 segments (")
+    assert event["text"].endswith(f") {window} went: the store was full")
+    writer.close()

@@ -12,10 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
-from necroscope.model import ParentCount, UnitState
+from necroscope.model import ParentCount, ProcessUse, UnitState, ZombieName
 from necroscope.store import pack, segment
 from necroscope.store.arrow import Tables, from_rows
-from necroscope.store.rows import event_rows, sample_rows, unit_rows, zombie_rows
+from necroscope.store.rows import (
+    core_rows,
+    event_rows,
+    process_rows,
+    sample_rows,
+    unit_rows,
+    zombie_name_rows,
+    zombie_rows,
+)
 from necroscope.store.segment import merged, read_segment, read_table, write_segment
 from necroscope.store.signals import SignalLog
 from necroscope.store.tables import LIVE_STACKS, SEGMENT, Event
@@ -35,8 +43,19 @@ def everything() -> Tables:
         "samples": sample_rows(second(0)),
         "stacks": told(*STACKS),
         "events": event_rows([Event(START_NS + 5, "mark", "mark", "job", "failed"), Event(START_NS, "a", "b", "", "")]),
+        "cores": core_rows([(START_NS, 0, 1000, 10, 990, 0, 0, None, 0), (START_NS, 1, 1000, 0, 0, 0, 0, 0, 1000)]),
         "zombies": zombie_rows(START_NS, [ParentCount("/docker", 12), ParentCount("/", 1)]),
         "units": unit_rows(START_NS, [UnitState("a.service", "failed", "failed", "exit-code", 3, exit_status=None)]),
+        "processes": process_rows(
+            START_NS,
+            [
+                ProcessUse(7, 99, "sh", "/a", 1.5, 0.25, None, 1 << 20, -1),
+                ProcessUse(6, 98, "x", "", 0.01, 0.0, 2.125, 0, 3),
+            ],
+        ),
+        "zombie_names": zombie_name_rows(
+            START_NS, [ZombieName("/b/1", "/b/<n>", 1 << 40, None, 4096, "anon"), ZombieName("/a", "/a", 3, 1.25, 0)]
+        ),
         **log.take(),
     }
 

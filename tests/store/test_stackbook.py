@@ -6,6 +6,8 @@ from necroscope.sense.perf.samples import Stack
 from necroscope.store.stackbook import StackBook
 from stage.recorded import LOOP, SYSCALL, stack
 
+SMALL = 204  # what a stack of one frame `f` in `m` takes
+
 
 def test_frames_come_back_as_they_are_written() -> None:
     book = StackBook()
@@ -15,7 +17,7 @@ def test_frames_come_back_as_they_are_written() -> None:
 
 
 def test_the_book_is_bounded_and_forgets_what_is_not_used() -> None:
-    book = StackBook(limit=100)
+    book = StackBook(max_bytes=100 * SMALL)
     book.learn([stack(LOOP)])
     for number in range(1000):
         book.learn([Stack(number, ("f", str(number)), ("m", "m"))])
@@ -26,7 +28,7 @@ def test_the_book_is_bounded_and_forgets_what_is_not_used() -> None:
 
 
 def test_forgetting_is_told_once_and_what_was_used_since_is_kept() -> None:
-    book = StackBook(limit=10)
+    book = StackBook(max_bytes=10 * SMALL)
     book.learn([Stack(number, ("f",), ("m",)) for number in range(5)])
     assert not book.take_forgot()
     book.learn([Stack(5, ("f",), ("m",))])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from necroscope.cli.options import console
+from necroscope.cli.progress import progress
+from necroscope.cli.times import Instant
+from necroscope.clock import NS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from necroscope.store.writer import Writer
+    from necroscope.record.importing import Imported
+from necroscope.sense.host import Host
+from necroscope.sense.importers.ahead import ReadAhead
 
 
 @click.command(name="import")
@@ -21,45 +24,74 @@ if TYPE_CHECKING:
 @click.option(
     "--kallsyms", type=click.Path(path_type=Path, dir_okay=False), help="Kernel symbols of the recorded node."
 )
+@click.option("--host", "only_host", default="", help="Only what this host said, in logs of several.")
+@click.option("--at", "at_ns", type=Instant(), help="When the first thing in the file was, for files that do not say.")
+@click.option("--clock-offset", "offset_s", type=float, help="Seconds to add to the file's times to get UTC.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that read a file; one for each CPU by default.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing.")
 @click.option("--no-color", is_flag=True, help="No colours.")
 def import_files(
-    files: tuple[Path, ...], store: Path | None, kallsyms: Path | None, quiet: bool, no_color: bool
+    files: tuple[Path, ...],
+    store: Path | None,
+    kallsyms: Path | None,
+    only_host: str,
+    at_ns: int | None,
+    offset_s: float | None,
+    jobs: int | None,
+    quiet: bool,
+    no_color: bool,
 ) -> None:
-    """Import recordings of `perf record` (perf.data, also `perf record -o -`) into a store.
+    """Import what other tools wrote into a store (docs/importing.md).
 
-    Kernel frames are named when the recording was made on this kernel, or with --kallsyms of the recorded node.
+    perf.data, `perf script` text, folded stacks, mpstat and sadf JSON, dmesg, `journalctl -o json`, Ray's logs; also
+    packed with gzip. What a file is, is told from its contents. Kernel frames of perf.data are named when it was
+    recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing.
 
     \b
     Examples:
       necroscope import perf.data --store ./incident
       necroscope import perf-*.data --kallsyms node7.kallsyms --store ./node7
+      necroscope import perf.script.gz mpstat.json journal.json --store ./node7
+      necroscope import dmesg.txt --clock-offset 1767300000 --store ./node7
     """
-    from necroscope.record.plan import open_import
+    jobs = jobs or len(os.sched_getaffinity(0))
+    host = ReadAhead() if jobs > 1 and kallsyms is None and any(map(_is_perf_data, files)) else Host()
+    # NumPy would start a thread on every CPU for algebra that nobody does here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from necroscope.record.foreign import How, import_file
+    from necroscope.record.importing import reuse_memory
+    from necroscope.sense.cpu import Cpu
+    from necroscope.sense.importers.source import Placing
     from necroscope.show.plain import plain
+    from necroscope.store.place import to_write
+    from necroscope.store.writer import Writer
 
-    out = console(no_color, stderr=True)
-    writer = open_import(store)
+    reuse_memory()
+    placing = Placing(only_host, at_ns, None if offset_s is None else round(offset_s * NS))
+    how = How(host, placing, kallsyms, jobs)
+    writer = Writer(to_write(store), signals=Cpu.signals)
     try:
         for file in files:
-            samples, exact = _one(writer, file, kallsyms, out, quiet)
+            with progress(file.name, no_color, quiet) as told:
+                kind, done = import_file(writer, file, how, told)
             if not quiet:
-                about = "" if exact else "; when it was recorded is guessed from the file's date"
-                click.echo(f"{plain(str(file))}: {samples:,} samples{about}")
+                click.echo(plain(f"{file}: {_summary(kind, done)}"))
     finally:
-        writer.close()
+        writer.close(merge=False)
 
 
-def _one(writer: Writer, file: Path, kallsyms: Path | None, out: Console, quiet: bool) -> tuple[int, bool]:
-    from rich.progress import Progress
+def _is_perf_data(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(8) == b"PERFILE2"
+    except OSError:
+        return False
 
-    from necroscope.record.perf_rows import keep_rows
-    from necroscope.sense.importers.perf_data import PerfData
 
-    before = writer.status().samples
-    with PerfData(file, kallsyms=kallsyms) as data, Progress(console=out, transient=True, disable=quiet) as progress:
-        bar = progress.add_task(file.name, total=1.0)
-        for row in data.rows():
-            keep_rows(writer, [row], data.utc_offset_ns()[0])
-            progress.update(bar, completed=data.progress)
-        return writer.status().samples - before, data.utc_offset_ns()[1]
+def _summary(kind: str, done: Imported) -> str:
+    counts = [f"{done.samples:,} samples"] if done.samples or kind in ("perf-data", "perf-script", "folded") else []
+    counts += [f"{done.events:,} events"] if done.events else []
+    parts = [kind, *(["already imported"] if done.already else counts or ["nothing of note"])]
+    if not done.exact:
+        parts.append("when it was recorded is guessed from the file's date")
+    return "; ".join([", ".join(parts), *done.notes])

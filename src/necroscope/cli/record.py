@@ -37,11 +37,13 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
     import signal
     import threading
 
+    from necroscope.record import frugal
     from necroscope.record.feed import PerfFeed
     from necroscope.record.plan import fast_sensors, open_writer, slow_sensors
     from necroscope.record.recorder import Recorder
     from necroscope.sense.host import Host
 
+    frugal.begin()
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

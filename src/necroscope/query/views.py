@@ -22,8 +22,6 @@ class View:
 
 
 _AT = (("at", "when, UTC"), ("at_ns", "the same as nanoseconds since 1970"))
-# A look after a longer pause says nothing about the second before it.
-_PAUSE_NS = 5_000_000_000
 
 _SAMPLES = """
 select at_ns, cpu, pid, pid + thread as tid, comm, cgroup, event, weight, stack_id
@@ -73,37 +71,41 @@ from expected e asof join points p
   on e.chunk = p.chunk and e.series = p.series and e.name = p.name and e.tick >= p.tick
 where p.value is not null
 """
-_CORES = f"""
-with times as (
-  select at_ns, (labels->>'cpu')::integer as cpu, labels->>'mode' as mode, value
-  from all_signals where name = 'cpu_time_seconds'
-), modes as (
-  select at_ns, cpu,
-    sum(value) filter (mode in ('user', 'nice')) as user, sum(value) filter (mode = 'system') as system,
-    sum(value) filter (mode = 'irq') as irq, sum(value) filter (mode = 'softirq') as softirq,
-    sum(value) filter (mode = 'steal') as steal, sum(value) filter (mode in ('idle', 'iowait')) as idle
-  from times group by at_ns, cpu
-), steps as (
-  select at_ns, cpu, at_ns - lag(at_ns) over before as passed_ns, user - lag(user) over before as user,
-    system - lag(system) over before as system, irq - lag(irq) over before as irq,
-    softirq - lag(softirq) over before as softirq, steal - lag(steal) over before as steal,
-    idle - lag(idle) over before as idle
-  from modes window before as (partition by cpu order by at_ns)
-), spent as (
-  select at_ns, cpu, if(user < 0, 0, user) as user, if(system < 0, 0, system) as system, if(irq < 0, 0, irq) as irq,
-    if(softirq < 0, 0, softirq) as softirq, if(steal < 0, 0, steal) as steal, if(idle < 0, 0, idle) as idle
-  from steps where passed_ns between 1 and {_PAUSE_NS} and idle > -0.1
-), whole as (
-  select *, coalesce(user, 0) + coalesce(system, 0) + coalesce(irq, 0) + coalesce(softirq, 0) + coalesce(steal, 0)
-    + coalesce(idle, 0) as total
-  from spent
+_CORES = """
+with told as (select * from store.cores union all select * from journal.cores), whole as (
+  select *, coalesce(user_ms, 0) + coalesce(system_ms, 0) + coalesce(irq_ms, 0) + coalesce(softirq_ms, 0)
+    + coalesce(steal_ms, 0) + coalesce(idle_ms, 0) as total
+  from told
 )
-select at_ns, cpu, user / total as user, system / total as system, irq / total as irq, softirq / total as softirq,
-  steal / total as steal, idle / total as idle
+select at_ns, cpu, user_ms / total as user, system_ms / total as system, irq_ms / total as irq,
+  softirq_ms / total as softirq, steal_ms / total as steal, idle_ms / total as idle
 from whole where total > 0
 """
 _EVENTS = """
 select distinct on (id) * from (select * from store.events union all select * from journal.events) order by id
+"""
+# One life of a cgroup: ids may be used again on old kernels, so each mkdir begins another life.
+_CGROUPS = r"""
+with told as (
+  select at_ns, kind, subject as path,
+    regexp_extract(text, 'hierarchy (\d+), cgroup (\d+)', ['hierarchy', 'cgroup']) as ids
+  from events where kind in ('cgroup-mkdir', 'cgroup-rmdir', 'cgroup-release')
+), lives as (
+  select at_ns, kind, path, try_cast(ids.hierarchy as integer) as hierarchy, try_cast(ids.cgroup as bigint) as cgroup,
+    count(*) filter (kind = 'cgroup-mkdir') over so_far as life
+  from told
+  window so_far as (partition by ids order by at_ns)
+)
+select min(at_ns) as at_ns, hierarchy, cgroup, any_value(path) as path,
+  min(at_ns) filter (kind = 'cgroup-mkdir') as made_ns,
+  min(at_ns) filter (kind = 'cgroup-rmdir') as removed_ns,
+  min(at_ns) filter (kind = 'cgroup-release') as released_ns
+from lives group by hierarchy, cgroup, life
+"""
+_PROCESSES = """
+select at_ns, pid, start_ticks, comm, cgroup, user_ms / 1000 as user_s, system_ms / 1000 as system_s,
+  run_delay_ms / 1000 as run_delay_s, rss_kib * 1024 as rss_bytes, cpu
+from (select * from store.processes union all by name select * from journal.processes)
 """
 _UNITS_HELP = (
     ("name", "unit"),
@@ -118,6 +120,9 @@ _UNITS_HELP = (
     ("unit_file_state", "enabled, disabled, static"),
     ("control_group", "cgroup"),
     ("main_pid", "main process, 0: none"),
+    ("starts", "starts since the recorder began"),
+    ("successes", "ends with success seen since then"),
+    ("failures", "ends with failure seen since then"),
 )
 
 VIEWS = (
@@ -204,10 +209,55 @@ VIEWS = (
         "select * from store.zombies union all by name select * from journal.zombies",
     ),
     View(
+        "zombie_names",
+        "Zombies by name, each when it was first seen as one; of many at once, the youngest 64.",
+        (
+            *_AT,
+            ("path", "cgroup path that it had"),
+            ("family", "the path with placeholders"),
+            ("cgroup", "id, as in cgroups"),
+            ("age_s", "seconds since it was made"),
+            ("bytes", "memory charged to it"),
+            ("pinned_by", "tmpfs, page-cache, anon, kernel; empty: not seen"),
+        ),
+        "select * from store.zombie_names union all by name select * from journal.zombie_names",
+    ),
+    View(
         "units",
-        "systemd units that failed or restart, at every look.",
+        "systemd units that failed, restart, or started or ended since the look before, at every look.",
         (*_AT, *_UNITS_HELP),
         "select * from store.units union all by name select * from journal.units",
+    ),
+    View(
+        "processes",
+        "The processes that used the cores most since the look before, ten seconds earlier.",
+        (
+            *_AT,
+            ("pid", "process"),
+            ("start_ticks", "start, clock ticks after boot"),
+            ("comm", "name"),
+            ("cgroup", "memory cgroup"),
+            ("user_s", "seconds of its code"),
+            ("system_s", "seconds of the kernel for it"),
+            ("run_delay_s", "seconds its threads waited for a core; null: not known"),
+            ("rss_bytes", "resident memory"),
+            ("cpu", "core it ran on last"),
+        ),
+        _PROCESSES,
+    ),
+    View(
+        "cgroups",
+        "Lives of cgroups that began or ended in the recording, from the events: removed and not released is leaked.",
+        (
+            *_AT,
+            ("hierarchy", "number of the hierarchy; that with the memory controller is the signal memcg_hierarchy"),
+            ("cgroup", "id"),
+            ("path", "path"),
+            ("made_ns", "when it was made; null: before the recording"),
+            ("removed_ns", "when its directory was removed"),
+            ("released_ns", "when the kernel freed it"),
+        ),
+        _CGROUPS,
     ),
 )
 # Views that other views are made of.

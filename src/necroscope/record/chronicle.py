@@ -1,7 +1,7 @@
 """From looks to events: what happened between two looks at the same thing, told once.
 
-A symptom of the kernel's log, a restart of a unit or container, a sensor that stopped seeing or sees again. Looks tell
-how things stand; the timeline wants what happened.
+A symptom of the kernel's log, starts, failures and restarts of a unit, restarts of a container, a sensor that stopped
+seeing or sees again. Looks tell how things stand; the timeline wants what happened.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from necroscope import clock
 from necroscope.model import ContainerState, Symptom, UnitState
 from necroscope.sense.sensor import Look
 from necroscope.store.tables import Event
@@ -23,6 +24,8 @@ class Chronicle:
 
     def __init__(self) -> None:
         self._restarts: dict[tuple[str, str], int] = {}
+        self._units: dict[str, UnitState] = {}
+        self._asked: set[str] = set()
         self._unseen: dict[str, frozenset[str]] = {}
         self._told: deque[Symptom] = deque(maxlen=_SYMPTOMS_KEPT)
 
@@ -35,11 +38,29 @@ class Chronicle:
             if isinstance(record, Symptom):
                 yield from self._symptom(record)
             elif isinstance(record, UnitState):
-                yield from self._restarted(look, "unit-restart", record.name, record.restarts, _unit_text(record))
+                yield from self._unit(look, record)
             elif isinstance(record, ContainerState):
                 times = max(record.restarts or 0, record.deaths or 0)
                 yield from self._restarted(look, "container-restart", record.name, times, _container_text(record))
+        if not look.reading.unseen:
+            self._asked.add(look.sensor)
         yield from self._sight(look)
+
+    def _unit(self, look: Look, unit: UnitState) -> Iterator[Event]:
+        """Starts and failures stand where systemd says they happened; of several in a row, the last one is told."""
+        before = self._units.get(unit.name)
+        self._units[unit.name] = unit
+        if _more(before, unit, "starts"):
+            times = (unit.starts or 0) - (before.starts or 0 if before else 0)
+            text = f"{times} starts since the look before" if times > 1 else "started"
+            yield Event(_utc_ns(unit.started_us), "unit-start", look.sensor, unit.name, text)
+        if _more(before, unit, "failures"):
+            at_ns = _utc_ns(unit.ended_us) if unit.ended_us else look.at_ns
+            yield Event(at_ns, "unit-failure", look.sensor, unit.name, _unit_text(unit))
+        # A unit that was in no trouble at an earlier look, which saw all units, had not restarted then.
+        if look.sensor in self._asked:
+            self._restarts.setdefault(("unit-restart", unit.name), 0)
+        yield from self._restarted(look, "unit-restart", unit.name, unit.restarts, _unit_text(unit))
 
     def _symptom(self, symptom: Symptom) -> Iterator[Event]:
         """A symptom may come again when more of its lines have come; it is told again only as another kind."""
@@ -65,6 +86,14 @@ class Chronicle:
             yield Event(look.at_ns, "sensor-blind", "recorder", look.sensor, reason)
         if before and not reasons:
             yield Event(look.at_ns, "sensor-sees", "recorder", look.sensor, "sees again")
+
+
+def _more(before: UnitState | None, after: UnitState, count: str) -> bool:
+    return (getattr(after, count) or 0) > ((getattr(before, count) or 0) if before else 0)
+
+
+def _utc_ns(monotonic_us: int) -> int:
+    return clock.now().from_monotonic(monotonic_us * 1000)
 
 
 def _same(one: Symptom, other: Symptom) -> bool:

@@ -1,6 +1,7 @@
 """perf and its decoder, in a thread of their own: rows come out, whatever happens to perf.
 
-perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause. Between
+perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause; the time
+without samples in between is told as a gap, from the last sample of one perf to the first of the next. Between
 the recorder and perf stand two bounded queues: when the disk stalls, the kernel's rings fill up last, and what is lost
 then is counted by the kernel and told.
 """
@@ -11,10 +12,10 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from necroscope import clock
-from necroscope.errors import Unavailable
+from necroscope.errors import NecroscopeError, Unavailable
+from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
@@ -22,31 +23,25 @@ from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.session import PerfSession
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Symbols, live_symbols
+from necroscope.store.tables import Event
 
 TAKE_S = 0.5
 HANGING_S = 10.0
-_FIRST_PAUSE_S = 1.0
+_FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _STEADY_S = 60.0
 _QUEUED = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something about perf itself: it started, ended, hung, or lacks something."""
-
-    at_ns: int
-    kind: str
-    text: str
-
-
 class PerfFeed:
-    """Runs perf until closed. `rows` and `notices` hand out what came since they were last asked."""
+    """Runs perf until closed. `rows` and `events` hand out what came since they were last asked."""
 
     def __init__(self, host: Host, start: Callable[[Host], PerfSession] = PerfSession.start) -> None:
         self._host, self._start = host, start
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
-        self._notices: queue.SimpleQueue[Notice] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._silence = Silence(clock.now().monotonic_ns)
+        self._complaint = ""
         self._stop = threading.Event()
         self._forgotten = threading.Event()
         self._session: PerfSession | None = None
@@ -67,11 +62,11 @@ class PerfFeed:
                 found += self._rows.get_nowait()
         return found
 
-    def notices(self) -> list[Notice]:
+    def events(self) -> list[Event]:
         """What happened to perf since the last call."""
         found = []
-        while not self._notices.empty():
-            found.append(self._notices.get())
+        while not self._events.empty():
+            found.append(self._events.get())
         return found
 
     def stacks_forgotten(self) -> None:
@@ -96,26 +91,42 @@ class PerfFeed:
             began_s = clock.elapsed_s()
             try:
                 self._one_perf()
-            except Unavailable as error:
-                self._tell("perf-unavailable", f"{error.message} ({error.hint})" if error.hint else error.message)
-            pause_s = _FIRST_PAUSE_S if clock.elapsed_s() - began_s > _STEADY_S else min(2 * pause_s, _LONGEST_PAUSE_S)
+            except NecroscopeError as error:
+                self._failed(f"{error.message} ({error.hint})" if error.hint else error.message)
+            # Whatever is wrong with this stream, the next may do; and the recorder must not go blind in silence.
+            except Exception as error:
+                self._failed(f"the stream of perf could not be read: {error!r}")
+            steady = clock.elapsed_s() - began_s > _STEADY_S
+            pause_s = _FIRST_PAUSE_S if steady else min(2 * pause_s, _LONGEST_PAUSE_S)
             self._stop.wait(pause_s)
+        self._tell_gap(self._silence.until(clock.now().monotonic_ns))
 
     def _one_perf(self) -> None:
-        symbols, blind = live_symbols(self._host)
-        decoder = make_decoder(self._host, symbols)
         cpus = online_cpus(self._host)
         with self._start(self._host) as session:
             self._session = session
-            lacking = (*session.options.lacking, *((f"no kernel names: {blind.message}",) if blind else ()))
-            self._tell("perf-started", "; ".join(lacking) or "everything it was asked for")
             try:
+                symbols, blind = live_symbols(self._host)
+                decoder = make_decoder(self._host, symbols)
+                lacking = (*session.options.lacking, *((f"no kernel names: {blind.message}",) if blind else ()))
+                self._complaint = ""
+                self._tell("perf-started", "; ".join(lacking) or "everything it was asked for")
                 reason = self._pump(session, decoder, cpus)
             finally:
                 self._session = None
+        while data := session.take(0.0):
+            self._put(decoder.feed(data))
         self._put(decoder.finish())
         if not self._stop.is_set():
+            self._silence.began(reason)
             self._tell("perf-ended", reason)
+
+    def _failed(self, complaint: str) -> None:
+        """The same complaint, again and again, is told once."""
+        self._silence.began(complaint)
+        if complaint != self._complaint:
+            self._complaint = complaint
+            self._tell("perf-unavailable", complaint)
 
     def _pump(self, session: PerfSession, decoder: Decoder, cpus: int | None) -> str:
         while not self._stop.is_set():
@@ -134,6 +145,7 @@ class PerfFeed:
         return "asked to end"
 
     def _put(self, rows: list[Row]) -> None:
+        self._tell_gap(self._silence.heard(rows))
         while rows:
             try:
                 self._rows.put(rows, timeout=1.0)
@@ -144,7 +156,13 @@ class PerfFeed:
                 return
 
     def _tell(self, kind: str, text: str) -> None:
-        self._notices.put(Notice(clock.now().realtime_ns, kind, text))
+        self._events.put(own_event(clock.now().realtime_ns, kind, text, "perf"))
+
+    def _tell_gap(self, found: tuple[int, int, str] | None) -> None:
+        if found is not None:
+            now = clock.now()
+            from_ns, to_ns = now.from_monotonic(found[0]), now.from_monotonic(found[1])
+            self._events.put(gap(from_ns, to_ns, "perf", "no samples were taken", found[2]))
 
 
 def make_decoder(host: Host, symbols: Symbols) -> Decoder:

@@ -2,37 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol
 
-from necroscope.sense.perf.rows import CgroupEvent, Gap, Lost, Row, Throttled
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.clock import iso
+from necroscope.sense.perf.rows import CgroupEvent, Gap, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.tables import Event
-from necroscope.store.writer import Writer
+
+Offsets = Callable[[NDArray[np.int64]], NDArray[np.int64] | int]
+"""What to add to times so that they are UTC."""
 
 
-def keep_rows(writer: Writer, rows: Iterable[Row], offset_ns: int) -> int:
+class Keeps(Protocol):
+    """Where rows go."""
+
+    def add_samples(self, batch: SampleBatch) -> None:
+        """Samples; their times are UTC."""
+        ...
+
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Things that happened."""
+        ...
+
+
+def keep_rows(writer: Keeps, rows: Iterable[Row], offset_ns: int | Offsets) -> int:
     """Store the rows; `offset_ns` makes UTC of their times. Returns how many records are told to be lost."""
     lost = 0
     events: list[Event] = []
+    rows = list(rows)
     for row in rows:
         if isinstance(row, SampleBatch):
-            writer.add_samples(replace(row, at_ns=row.at_ns + offset_ns))
-        elif (event := _event(row, offset_ns)) is not None:
-            events.append(event)
-        if isinstance(row, Lost):
-            lost += row.count
+            offsets = offset_ns if isinstance(offset_ns, int) else offset_ns(row.at_ns)
+            writer.add_samples(replace(row, at_ns=row.at_ns + offsets))
+        elif not isinstance(row, TaskBatch):
+            one = offset_ns if isinstance(offset_ns, int) else int(offset_ns(np.array(row.at_ns, np.int64)))
+            if isinstance(row, Lost):
+                lost += row.count
+                events.append(_lost(row, one, _last_before(row, rows)))
+            elif (event := _event(row, one)) is not None:
+                events.append(event)
     if events:
         writer.add_events(events)
     return lost
 
 
+def _lost(row: Lost, offset_ns: int, since_ns: int | None) -> Event:
+    """Records that are missing, up to the time of the event."""
+    subject = f"cpu{row.cpu}" if row.cpu >= 0 else "perf"
+    since = f" since {iso(since_ns + offset_ns)}" if since_ns is not None else ""
+    text = f"{row.count} records of perf were lost{since}: nobody emptied its ring in time"
+    return Event(row.at_ns + offset_ns, "samples-lost", "perf", subject, text)
+
+
+def _last_before(row: Lost, rows: list[Row]) -> int | None:
+    """The last sample of that core before the loss was noticed: since then some are missing."""
+    times = [
+        batch.at_ns[(batch.at_ns < row.at_ns) & ((batch.cpu == row.cpu) | (row.cpu < 0))]
+        for batch in rows
+        if isinstance(batch, SampleBatch)
+    ]
+    return max((int(one.max()) for one in times if one.size), default=None)
+
+
 def _event(row: Row, offset_ns: int) -> Event | None:
     """The event that a row is; moves of tasks between cgroups are no events, there are too many."""
-    if isinstance(row, Lost):
-        subject = f"cpu{row.cpu}" if row.cpu >= 0 else "perf"
-        text = f"{row.count} records of perf were lost: nobody emptied its ring in time"
-        return Event(row.at_ns + offset_ns, "samples-lost", "perf", subject, text)
     if isinstance(row, Gap):
         text = f"{row.skipped} bytes of perf's stream made no sense"
         return Event(row.at_ns + offset_ns, "recorder-gap", "perf", "perf", text)

@@ -5,38 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 
 from necroscope.record.recorder import SIGNALS
+from necroscope.sense.census import count_zombies
 from necroscope.sense.containers import Containers
 from necroscope.sense.cpu import Cpu
+from necroscope.sense.gpu import Gpu
 from necroscope.sense.interrupts import Interrupts
 from necroscope.sense.inventory import Inventory
 from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.memcg import Memcg
 from necroscope.sense.meminfo import Meminfo
 from necroscope.sense.nic import Nic
+from necroscope.sense.nvml import load
 from necroscope.sense.pressure import Pressure
 from necroscope.sense.process import Processes
+from necroscope.sense.run_delay import RunDelay
 from necroscope.sense.sensor import Sensor
 from necroscope.sense.softnet import Softnet
 from necroscope.sense.systemd import Systemd
 from necroscope.sense.throttle import Throttle
+from necroscope.sense.top_processes import TopProcesses
+from necroscope.sense.unit_runs import UnitRuns
 from necroscope.sense.vmstat import Vmstat
+from necroscope.sense.zombie_names import ZombieNames
 from necroscope.store.place import to_write
 from necroscope.store.writer import Writer
 
 
 def fast_sensors() -> list[Sensor]:
     """Read every second."""
-    return [Cpu(), Pressure(), Vmstat(), Softnet(), Interrupts(), Nic(), Throttle(), KernelLog()]
+    found: list[Sensor] = [Cpu(), RunDelay(), Pressure(), Vmstat(), Softnet(), Interrupts(), Nic(), Throttle()]
+    return [*found, KernelLog(), *([Gpu()] if load() is not None else [])]
 
 
 def slow_sensors() -> list[Sensor]:
     """Read every ten seconds, beside the others."""
-    return [Inventory(), Meminfo(), Memcg(), Systemd(), Containers(), Processes()]
-
-
-def open_import(store: Path | None) -> Writer:
-    """A writer for recordings that exist already: large segments, and no journal, for files can be imported again."""
-    return Writer(to_write(store), journaled=False, segment_rows=1_000_000, segment_s=3600.0, flush_s=5.0)
+    memcg, systemd = Memcg(count_zombies), Systemd(runs=UnitRuns())
+    return [Inventory(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers(), Processes(TopProcesses())]
 
 
 def open_writer(store: Path | None) -> Writer:

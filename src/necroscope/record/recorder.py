@@ -1,32 +1,34 @@
 """The flight recorder's loop: every second the sensors, whatever perf has brought, then a flush.
 
-One thread writes. The clock pair is read at every turn: times of perf are CLOCK_MONOTONIC and become UTC with the pair
-of the moment, so a wall clock that is stepped tears nothing; the step itself is an event.
+One thread writes. Looks fall on whole seconds of the wall clock; how long things take is counted on the monotonic one,
+so that a step of the wall clock neither hurries nor holds up anything (`timeline.py`). What was missed is told
+(`gaps.py`).
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
-from necroscope.model import Census, Sample, Signal, UnitState
+from necroscope.model import Sample, Signal
+from necroscope.record import frugal
 from necroscope.record.chronicle import Chronicle
 from necroscope.record.feed import PerfFeed
+from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, own_event, since_the_last, stuck
 from necroscope.record.own_cost import OwnCost
 from necroscope.record.perf_rows import keep_rows
+from necroscope.record.timeline import Timeline
 from necroscope.sense.host import Host
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.sampler import COST, SEEN, Sampler, own_samples
 from necroscope.sense.sensor import Look, Sensor
-from necroscope.store.tables import Event
-from necroscope.store.writer import Writer
+from necroscope.store.writer import Writer, WriterStatus
 
 TURN_S = 0.5
-STEP_NS = 50_000_000
+TRIM_S = 10
 CLOCK = Signal("clock_monotonic_seconds", "seconds", "gauge", "CLOCK_MONOTONIC at the time of the row, which is UTC.")
 LOST = Signal("perf_lost_records", "records", "counter", "Records of perf that the kernel had no room for.")
 SIGNALS = (COST, SEEN, CLOCK, LOST, *OwnCost.signals)
@@ -59,9 +61,11 @@ class Recorder:
         self._chronicle = Chronicle()
         self._own = OwnCost(host)
         self._began_s = clock.elapsed_s()
-        self._offset_ns: int | None = None
+        self._timeline = Timeline(clock.now())
+        self._first_look_ns: int | None = None
         self._lost = self._symptoms = self._samples_before = 0
         self._rate = 0.0
+        self._stuck: tuple[int, str] | None = None
 
     def run(
         self,
@@ -70,13 +74,16 @@ class Recorder:
         on_status: Callable[[RecorderStatus], None] | None = None,
     ) -> RecorderStatus:
         """Record until `stop` is set or `for_s` seconds have passed; the last status."""
-        self._event("recorder-started", f"pid {os.getpid()}")
+        now = clock.now()
+        self._writer.add_events(since_the_last(self._writer.folder, self._host, now))
+        self._event(STARTED, hello(self._host))
         ends = None if for_s is None else clock.elapsed_s() + for_s
-        second = clock.now().realtime_ns // NS
+        second = now.realtime_ns // NS
         while not stop.is_set() and (ends is None or clock.elapsed_s() < ends):
             now = clock.now()
-            self._keep_time(now)
-            self._take_perf(now, self._feed.rows() if self._feed else [])
+            if events := self._timeline.turn(now):
+                self._writer.add_events(events)
+            self._take_perf(self._feed.rows() if self._feed else [])
             if now.realtime_ns // NS != second:
                 second = now.realtime_ns // NS
                 self._look(now, second)
@@ -104,66 +111,59 @@ class Recorder:
         )
 
     def _end(self) -> RecorderStatus:
-        now = clock.now()
         if self._feed is not None:
-            self._take_perf(now, self._feed.close())
+            self._take_perf(self._feed.close())
         self._keep(self._sampler.finish())
-        self._event("recorder-stopped", f"pid {os.getpid()}")
+        self._event(STOPPED, hello(self._host))
         self._writer.flush()
         return self.status()
 
-    # -- time --------------------------------------------------------------------------------------------
-
-    def _keep_time(self, now: ClockReading) -> None:
-        offset_ns = now.realtime_ns - now.monotonic_ns
-        if self._offset_ns is not None and abs(offset_ns - self._offset_ns) > STEP_NS:
-            self._event("clock-step", f"the wall clock was stepped by {(offset_ns - self._offset_ns) / NS:+.3f} s")
-        self._offset_ns = offset_ns
-
     # -- perf --------------------------------------------------------------------------------------------
 
-    def _take_perf(self, now: ClockReading, rows: Iterable[Row]) -> None:
-        self._lost += keep_rows(self._writer, rows, now.realtime_ns - now.monotonic_ns)
+    def _take_perf(self, rows: Iterable[Row]) -> None:
+        self._lost += keep_rows(self._writer, rows, self._timeline.offsets)
         if self._feed is not None and self._writer.forgot_stacks():
             self._feed.stacks_forgotten()
-        notices = self._feed.notices() if self._feed is not None else []
-        if notices:
-            self._writer.add_events([_event(one.at_ns, one.kind, one.text) for one in notices])
+        if self._feed is not None and (events := self._feed.events()):
+            self._writer.add_events(events)
 
     # -- sensors -----------------------------------------------------------------------------------------
 
     def _look(self, now: ClockReading, second: int) -> None:
-        looks = self._sampler.looks(second)
-        self._keep(looks)
+        if self._first_look_ns is None:
+            self._first_look_ns = now.monotonic_ns
+        self._keep(self._sampler.looks(round((now.monotonic_ns - self._first_look_ns) / NS)))
         own = [*self._own.read(self._feed.pid if self._feed else None), Sample(LOST.name, self._lost)]
         if second % 60 == 0 or self._samples_before == 0:
             own.append(Sample(CLOCK.name, now.monotonic_ns / NS))
-        self._writer.add_signals(now.realtime_ns, own, "recorder")
-        samples = self._writer.status().samples
-        self._rate, self._samples_before = samples - self._samples_before, samples
+        self._writer.add_signals(now.realtime_ns, own, OWN_SOURCE)
+        self._heed(self._writer.status())
+        if second % TRIM_S == 0:
+            frugal.give_back()
+
+    def _heed(self, writer: WriterStatus) -> None:
+        self._rate, self._samples_before = writer.samples - self._samples_before, writer.samples
+        now_ns = clock.now().realtime_ns
+        if writer.trouble:
+            self._stuck = self._stuck or (now_ns, writer.trouble)
+        elif self._stuck is not None:
+            # Told afterwards: what is added while rows wait is the first to be dropped.
+            self._writer.add_events([stuck(self._stuck[0], now_ns, self._stuck[1])])
+            self._stuck = None
 
     def _keep(self, looks: Sequence[Look]) -> None:
         for look in looks:
             if look.reading.samples:
                 self._writer.add_signals(look.at_ns, look.reading.samples, look.sensor)
             self._writer.add_signals(look.at_ns, own_samples([look]), f"{look.sensor}-cost")
-            for record in look.reading.records:
-                if isinstance(record, Census):
-                    self._writer.add_zombies(look.at_ns, record.by_parent)
-            units = [record for record in look.reading.records if isinstance(record, UnitState)]
-            if units:
-                self._writer.add_units(look.at_ns, units)
+            self._writer.add_records(look.at_ns, look.reading.records)
         events = self._chronicle.events(looks)
         self._symptoms += sum(event.source == "kmsg" for event in events)
         if events:
             self._writer.add_events(events)
 
     def _event(self, kind: str, text: str) -> None:
-        self._writer.add_events([_event(clock.now().realtime_ns, kind, text)])
-
-
-def _event(at_ns: int, kind: str, text: str) -> Event:
-    return Event(at_ns, kind, "recorder", "recorder", text)
+        self._writer.add_events([own_event(clock.now().realtime_ns, kind, text)])
 
 
 def _until_next_turn(now_ns: int) -> float:

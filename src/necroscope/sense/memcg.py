@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
 from necroscope import clock
-from necroscope.model import Census, Reading, Sample, Signal
+from necroscope.model import Census, Reading, Sample, Signal, Unseen
 from necroscope.sense.census import take_census
 from necroscope.sense.host import Host
 
@@ -16,7 +17,7 @@ _SHORTEST_S = 1.0
 
 
 class Memcg:
-    """The census as a sensor; between two looks it measures growth."""
+    """The census as a sensor; between two looks it measures growth. `last` is the latest one, None when it failed."""
 
     name: ClassVar[str] = "memcg"
     signals: ClassVar[tuple[Signal, ...]] = (
@@ -25,16 +26,20 @@ class Memcg:
         Signal("memcg_zombies", "cgroups", "gauge", "Memory cgroups that were removed and not released."),
         Signal("memcg_zombies_below", "cgroups", "gauge", "Zombies by nearest live ancestor.", ("parent",)),
         Signal("memcg_leaked_directories", "cgroups", "gauge", "Cgroup directories left behind without a process."),
+        Signal("memcg_hierarchy", "number", "gauge", "Hierarchy with the memory controller, as cgroup events name it."),
     )
 
-    def __init__(self) -> None:
+    def __init__(self, take: Callable[[Host], tuple[Census, tuple[Unseen, ...]]] = take_census) -> None:
+        self._take = take
         self._before: tuple[float, int] | None = None
+        self.last: Census | None = None
 
     def read(self, host: Host) -> Reading:
         """One census."""
         at_s = clock.elapsed_s()
-        counted, unseen = take_census(host)
-        counted = self._with_growth(host, counted, at_s)
+        self.last = None
+        counted, unseen = self._take(host)
+        self.last = counted = self._with_growth(host, counted, at_s)
         return Reading(samples=_samples(counted), records=(counted,), unseen=unseen)
 
     def _with_growth(self, host: Host, counted: Census, at_s: float) -> Census:
@@ -75,6 +80,12 @@ def _samples(counted: Census) -> tuple[Sample, ...]:
         "memcg_live": counted.live,
         "memcg_zombies": counted.zombies,
         "memcg_leaked_directories": counted.leaked_directories,
+        "memcg_hierarchy": counted.hierarchy,
     }
     known = [Sample(name, value) for name, value in totals.items() if value is not None]
-    return (*known, *(Sample("memcg_zombies_below", row.zombies, (row.path,)) for row in counted.by_parent))
+    return (*known, *below(counted))
+
+
+def below(counted: Census) -> tuple[Sample, ...]:
+    """Zombies by nearest live ancestor."""
+    return tuple(Sample("memcg_zombies_below", row.zombies, (row.path,)) for row in counted.by_parent)

@@ -1,7 +1,8 @@
-"""Processes whose pids keep changing, seen with no help from any engine: names that vanish and come back.
+"""Processes between two looks: names that vanish and come back, and (for a recorder) who used the cores most.
 
 Between two looks a name is turning over when members of it vanished *and* younger ones appeared. One look says
-nothing: a young process may be a fresh start as well as a crash loop. Kernel threads are left out.
+nothing: a young process may be a fresh start as well as a crash loop. Kernel threads are left out. Seen with no help
+from any engine.
 
 Sources: /proc/PID/stat of every process, /proc/PID/cgroup of the new ones.
 """
@@ -10,18 +11,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from necroscope import clock
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
-from necroscope.model import ProcessTurnover, Reading, Sample, Signal, Unseen
+from necroscope.model import ProcessTurnover, Reading, Record, Sample, Signal, Unseen
 from necroscope.sense.cgroups import parse_memberships
 from necroscope.sense.family import pattern
 from necroscope.sense.fields import count
 from necroscope.sense.host import Host
 from necroscope.sense.replay import replay
+
+if TYPE_CHECKING:
+    from necroscope.sense.top_processes import TopProcesses
 
 MAX_PROCESSES = 20_000
 BUDGET_S = 0.3
@@ -34,13 +38,20 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process. `start_ticks` is its start on CLOCK_BOOTTIME in clock ticks: with the pid, its identity."""
+    """One process. `start_ticks` is its start on CLOCK_BOOTTIME in clock ticks: with the pid, its identity.
+
+    `user_ticks` and `system_ticks` are what all its threads used so far; `cpu` is where its main thread ran last.
+    """
 
     pid: int
     comm: str
     ppid: int
     start_ticks: int
     state: str
+    user_ticks: int = 0
+    system_ticks: int = 0
+    rss_pages: int = 0
+    cpu: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,7 @@ class ProcessTable:
     boottime_ns: int
     pids: frozenset[int]
     processes: dict[int, Process]
+    texts: dict[int, bytes] = field(default_factory=dict)
 
     def parent_name(self, process: Process) -> str:
         """The name of a process's parent; empty where it is gone or was not read."""
@@ -63,16 +75,20 @@ class Processes:
     name: ClassVar[str] = "processes"
     signals: ClassVar[tuple[Signal, ...]] = (Signal("processes", "processes", "gauge", "Processes on the node"),)
 
-    def __init__(self) -> None:
+    def __init__(self, top: TopProcesses | None = None) -> None:
         self._before: ProcessTable | None = None
+        self._top = top
 
     def read(self, host: Host) -> Reading:
-        """The first look yields numbers only, every other one the turnover since the look before it."""
+        """The first look yields numbers only, every other one the turnover since the look before it; with `top`, also
+        who used the cores most."""
         if host.captured:
             return replay(host, self.name)
-        table = read_table(host)
+        table = read_table(host, self._before)
         before, self._before = self._before, table
-        records = turnover(before, table, host) if before else ()
+        records: tuple[Record, ...] = turnover(before, table, host) if before else ()
+        if before and self._top:
+            records += self._top.between(before, table, host)
         return Reading((Sample("processes", len(table.pids)),), records, _unread(table))
 
 
@@ -84,26 +100,36 @@ def parse_stat(text: bytes) -> Process:
     pid = count(head)
     if not opening or not closing or pid is None or len(fields) < 20:
         raise Unavailable("the stat of a process cannot be read")
-    ppid, start_ticks = count(fields[1]), count(fields[19])
-    if ppid is None or start_ticks is None:
+    ppid, start_ticks, user, system = count(fields[1]), count(fields[19]), count(fields[11]), count(fields[12])
+    if ppid is None or start_ticks is None or user is None or system is None:
         raise Unavailable("the stat of a process holds no numbers where they belong")
-    return Process(pid, comm.decode("utf-8", "replace"), ppid, start_ticks, fields[0].decode("ascii", "replace"))
+    name, state = comm.decode("utf-8", "replace"), fields[0].decode("ascii", "replace")
+    rss = count(fields[21]) if len(fields) > 21 else None
+    cpu = count(fields[36]) if len(fields) > 36 else None
+    return Process(pid, name, ppid, start_ticks, state, user, system, rss or 0, -1 if cpu is None else cpu)
 
 
-def read_table(host: Host) -> ProcessTable:
-    """All processes, within the limits; one that vanishes on the way is left out."""
+def read_table(host: Host, before: ProcessTable | None = None) -> ProcessTable:
+    """All processes, within the limits; one that vanishes on the way is left out.
+
+    Most processes of a node sleep: what reads as it did `before` is the same `Process`, and is not parsed again.
+    """
     deadline = clock.elapsed_s() + BUDGET_S
     boottime_ns = host.clock().boottime_ns
     pids = [int(name) for name in host.names("/proc") if name.isdecimal()]
     processes: dict[int, Process] = {}
+    texts: dict[int, bytes] = {}
     for position, pid in enumerate(pids[:MAX_PROCESSES]):
         if position % 64 == 0 and clock.elapsed_s() > deadline:
             break
         try:
-            processes[pid] = parse_stat(host.read(f"/proc/{pid}/stat", 4096))
+            text = host.read(f"/proc/{pid}/stat", 4096)
+            asleep = before.processes[pid] if before and before.texts.get(pid) == text else None
+            processes[pid] = asleep or parse_stat(text)
         except Unavailable:
             continue
-    return ProcessTable(boottime_ns, frozenset(pids), processes)
+        texts[pid] = text
+    return ProcessTable(boottime_ns, frozenset(pids), processes, texts)
 
 
 def turnover(before: ProcessTable, after: ProcessTable, host: Host) -> tuple[ProcessTurnover, ...]:
@@ -137,6 +163,8 @@ def _unread(table: ProcessTable) -> tuple[Unseen, ...]:
 def _lost(before: ProcessTable, after: ProcessTable) -> Iterable[Process]:
     for process in before.processes.values():
         now = after.processes.get(process.pid)
+        if now is process:
+            continue
         replaced = now is not None and now.start_ticks != process.start_ticks
         if (replaced or process.pid not in after.pids) and not _is_kernel_thread(process):
             yield process
@@ -147,6 +175,8 @@ def _born(before: ProcessTable, after: ProcessTable) -> Iterable[Process]:
     earliest = before.boottime_ns * _TICKS_PER_S // NS - 1
     for process in after.processes.values():
         known = before.processes.get(process.pid)
+        if known is process:
+            continue
         same = known is not None and known.start_ticks == process.start_ticks
         if process.start_ticks >= earliest and not same and not _is_kernel_thread(process):
             yield process
@@ -158,5 +188,10 @@ def _is_kernel_thread(process: Process) -> bool:
 
 def _cgroup_pattern(host: Host, pid: int) -> str:
     """Where a process lives, ids taken out; empty when it is already gone."""
+    return pattern(memory_cgroup(host, pid))
+
+
+def memory_cgroup(host: Host, pid: int) -> str:
+    """The memory cgroup of a process; empty when it is already gone."""
     paths = parse_memberships(host.read_or_none(f"/proc/{pid}/cgroup", 1 << 16) or b"")
-    return pattern(paths.get("memory") or paths.get("", "/")) if paths else ""
+    return paths.get("memory") or paths.get("", "/") if paths else ""

@@ -49,4 +49,7 @@ def _look_once(sensor: Sensor, host: Host) -> Look:
         reading = sensor.read(host)
     except Unavailable as error:
         reading = Reading(unseen=(Unseen(sensor.name, error.message, error.hint),))
+    except Exception as error:  # a defect of one sensor must not end the others
+        reason = f"it failed: {type(error).__name__}: {error}"
+        reading = Reading(unseen=(Unseen(sensor.name, reason, "this is a defect; please report it"),))
     return Look(sensor.name, at_ns, reading, clock.elapsed_s() - started)

@@ -17,6 +17,7 @@ from necroscope.sense.host import Host
 from necroscope.sense.journal import STAYED_UP_S, Journal, UnitHistory
 from necroscope.sense.replay import replay
 from necroscope.sense.unit_properties import Properties, Units, by_systemctl, over_bus
+from necroscope.sense.unit_runs import UnitRuns
 
 # systemd itself makes this directory early at boot: the documented test for a system that runs it (sd_booted).
 BOOTED = "/run/systemd/system"
@@ -24,13 +25,19 @@ BOOTED = "/run/systemd/system"
 ASK_S = 0.4
 JOURNAL_S = 1.0
 MAX_HISTORIES = 8
+# How long what the journal said of a unit stands, whatever the unit does: asking costs more than all the rest.
+HISTORY_S = 60.0
 
 # si_code of SIGCHLD (siginfo.h), as ExecMainCode gives it, in systemd's own words.
 _EXIT_CODES = {1: "exited", 2: "killed", 3: "dumped"}
 
 
 class Systemd:
-    """The sensor. `bus` is the socket of another system's bus, and its cgroups are given as seen from here."""
+    """The sensor. `bus` is the socket of another system's bus, and its cgroups are given as seen from here.
+
+    With `runs`, starts, successes and failures are counted from look to look, and units that only started or ended are
+    told as well.
+    """
 
     name: ClassVar[str] = "systemd"
     signals: ClassVar[tuple[Signal, ...]] = (
@@ -39,11 +46,17 @@ class Systemd:
     )
 
     def __init__(
-        self, bus: str | None = None, journal: Journal | None = None, run: command.Runner = command.run
+        self,
+        bus: str | None = None,
+        journal: Journal | None = None,
+        run: command.Runner = command.run,
+        runs: UnitRuns | None = None,
     ) -> None:
         self._bus = bus
         self._journal = journal
         self._run = run
+        self._runs = runs
+        self._histories: dict[str, tuple[float, tuple[int, int, str], UnitHistory]] = {}
 
     def read(self, host: Host) -> Reading:
         """Units in trouble, worst first. `Unavailable` where systemd does not run."""
@@ -54,6 +67,8 @@ class Systemd:
         root = cgroup_root(host, bus)
         monotonic_us = host.clock().monotonic_ns // 1000
         states = [_below(root, unit_state(properties, monotonic_us)) for properties in units.troubled]
+        if self._runs is not None:
+            states = self._runs.counted(units.services, states, monotonic_us)
         remembered, unseen = self._remember(states, self._journal or Journal(file_root(bus), self._run))
         restarts = [Sample("systemd_unit_restarts", state.restarts, (state.name,)) for state in remembered]
         by_state = [Sample("systemd_units", count, (state,)) for state, count in units.by_state.items()]
@@ -62,30 +77,48 @@ class Systemd:
     def _units(self, host: Host, bus: str) -> Units:
         """By the bus; by systemctl where there is no bus, or where it does not answer."""
         another = bus != USUAL
+        moved = self._runs.moved if self._runs is not None else None
         if host.exists(str(host.live_path(bus))):
             try:
-                return over_bus(bus, ASK_S)
+                return over_bus(bus, ASK_S, moved)
             except Unavailable:
                 if another or not host.exists(BOOTED):
                     raise
         elif another or not host.exists(BOOTED):
             raise Unavailable("systemd does not run here", "units that restart cannot be seen; look at containers")
-        return by_systemctl(self._run, ASK_S)
+        return by_systemctl(self._run, ASK_S, moved)
 
     def _remember(self, states: list[UnitState], journal: Journal) -> tuple[list[UnitState], tuple[Unseen, ...]]:
         """Ask the journal about the worst units, as long as the time lasts."""
         deadline = clock.elapsed_s() + JOURNAL_S
-        remembered = list(states)
-        for index, state in enumerate(states):
+        remembered = [*filter(_troubled, states), *(state for state in states if not _troubled(state))]
+        for index, state in enumerate(filter(_troubled, states)):
             try:
                 if index >= MAX_HISTORIES:
                     raise Unavailable(f"the journal was asked about the worst {MAX_HISTORIES} units only")
-                history = journal.history(state.name, deadline - clock.elapsed_s())
+                history = self._history(state, journal, deadline)
             except Unavailable as error:
-                unasked = f"no log lines of {len(states) - index} troubled units: {error.message}"
+                count = sum(map(_troubled, states)) - index
+                unasked = f"no log lines of {count} troubled units: {error.message}"
                 return remembered, (Unseen(self.name, unasked, error.hint),)
             remembered[index] = with_history(state, history)
         return remembered, ()
+
+    def _history(self, state: UnitState, journal: Journal, deadline: float) -> UnitHistory:
+        """What the journal has of a unit: asked anew when the unit has moved, but not all the time."""
+        now_s, stand = clock.elapsed_s(), (state.restarts, state.started_us, state.sub_state)
+        asked_s, asked_at, history = self._histories.get(state.name, (-HISTORY_S, None, UnitHistory()))
+        if stand != asked_at and now_s - asked_s >= HISTORY_S:
+            history = journal.history(state.name, deadline - now_s)
+            if len(self._histories) > 4 * MAX_HISTORIES:
+                self._histories.clear()
+            self._histories[state.name] = now_s, stand, history
+        return history
+
+
+def _troubled(state: UnitState) -> bool:
+    """False for a unit that is told only because it started or ended."""
+    return state.restarts > 0 or state.active_state == "failed" or state.sub_state.startswith("auto-restart")
 
 
 def _below(root: str, state: UnitState) -> UnitState:
@@ -115,6 +148,8 @@ def unit_state(properties: Properties, monotonic_us: int) -> UnitState:
         control_group=_text(properties, "ControlGroup") or expected_cgroup(properties),
         main_pid=_number(properties.get("MainPID")),
         ever_succeeded=True if active == "active" and since is not None and since >= STAYED_UP_S else None,
+        started_us=_number(properties.get("ExecMainStartTimestampMonotonic")),
+        ended_us=_number(properties.get("ExecMainExitTimestampMonotonic")),
     )
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from necroscope import clock
@@ -28,11 +28,12 @@ PROPERTIES = (
     *("Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "UnitFilePreset", "FragmentPath"),
     *("WantedBy", "RequiredBy", "TriggeredBy", "ActiveEnterTimestampMonotonic", "InactiveExitTimestampMonotonic"),
     *("Result", "NRestarts", "Restart", "ExecMainCode", "ExecMainStatus", "ExecMainStartTimestampMonotonic"),
-    *("MainPID", "ControlGroup", "Slice"),
+    *("MainPID", "ControlGroup", "Slice", "ExecMainExitTimestampMonotonic"),
 )
 
 # The reference bus lets one connection wait for 128 replies at a time (max_replies_per_connection).
 _IN_FLIGHT = 64
+_STARTED = "ExecMainStartTimestampMonotonic"
 _SYSTEMD = "org.freedesktop.systemd1"
 # Part of the budget that is kept for describing what was found.
 _RESERVE = 0.4
@@ -47,6 +48,22 @@ class Units:
     troubled: tuple[Properties, ...]
     unasked: int = 0
     undescribed: int = 0
+    services: tuple[Service, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service in short: enough to tell whether it started, ended or restarted since another look."""
+
+    name: str
+    active: str
+    sub: str
+    restarts: int
+    started_us: int
+
+
+Moved = Callable[[Service], bool]
+"""Whether a service is to be described because it moved, though it is in no trouble."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +73,42 @@ class _Unit:
     sub: str
     path: str
     restarts: int = 0
+    started_us: int = 0
+    moved: bool = False
+
+    @property
+    def service(self) -> Service:
+        return Service(self.name, self.active, self.sub, self.restarts, self.started_us)
 
     @property
     def troubled(self) -> bool:
-        return self.active == "failed" or self.sub.startswith("auto-restart") or self.restarts > 0
+        """True for one to be described."""
+        restarts = self.sub.startswith("auto-restart") or self.restarts > 0
+        return self.active == "failed" or restarts or self.moved
 
 
 # -- D-Bus ---------------------------------------------------------------------------------------------
 
 
-def over_bus(socket: str, budget_s: float) -> Units:
-    """Ask systemd on the bus behind this socket. `Unavailable` when it does not answer as expected, or in time."""
+def over_bus(socket: str, budget_s: float, moved: Moved | None = None) -> Units:
+    """Ask systemd on the bus behind this socket. `Unavailable` when it does not answer as expected, or in time.
+
+    With `moved`, services are asked for their last start as well, and those that moved are described too."""
     import asyncio
 
     from dbus_fast.errors import AuthError, DBusError
 
     try:
-        return asyncio.run(asyncio.wait_for(_ask(socket, clock.elapsed_s() + budget_s, budget_s), budget_s + 0.1))
+        return asyncio.run(
+            asyncio.wait_for(_ask(socket, moved, clock.elapsed_s() + budget_s, budget_s), budget_s + 0.1)
+        )
     except TimeoutError as error:
         raise Unavailable("systemd did not answer on the bus in time") from error
     except (DBusError, AuthError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise Unavailable(f"systemd cannot be asked over the bus ({type(error).__name__})") from error
 
 
-async def _ask(socket: str, deadline: float, budget_s: float) -> Units:
+async def _ask(socket: str, moved: Moved | None, deadline: float, budget_s: float) -> Units:
     from dbus_fast.aio import MessageBus
 
     bus = await MessageBus(bus_address=f"unix:path={_escaped(socket)}").connect()
@@ -88,27 +117,34 @@ async def _ask(socket: str, deadline: float, budget_s: float) -> Units:
         loaded = [_Unit(row[0], row[3], row[4], row[6]) for row in _body(reply)[0] if row[2] == "loaded"]
         services = [unit for unit in loaded if unit.name.endswith(".service")]
         services.sort(key=lambda unit: not unit.troubled)
-        counted = await _with_restarts(bus, services, deadline - budget_s * _RESERVE)
+        counted = await _with_restarts(bus, services, moved, deadline - budget_s * _RESERVE)
         others = [unit for unit in loaded if not unit.name.endswith(".service")]
         troubled = _worst_first([*counted, *others])
         described = await _describe(bus, troubled[:MAX_DESCRIBED], deadline)
-        undescribed = len(troubled) - len(described)
-        return Units(_by_state(loaded), tuple(described), len(services) - len(counted), undescribed)
+        undescribed, asked = len(troubled) - len(described), tuple(unit.service for unit in counted)
+        return Units(_by_state(loaded), tuple(described), len(services) - len(counted), undescribed, asked)
     finally:
         bus.disconnect()
 
 
-async def _with_restarts(bus: MessageBus, units: list[_Unit], deadline: float) -> list[_Unit]:
-    """The services with their restart counts, as far as the time goes; a service that vanished counts none."""
+async def _with_restarts(bus: MessageBus, units: list[_Unit], moved: Moved | None, deadline: float) -> list[_Unit]:
+    """The services with their restart counts (and last starts), as far as the time goes; a service that vanished has
+    none."""
     counted: list[_Unit] = []
-    for batch in _batches(units):
+    wanted = ("NRestarts",) if moved is None else ("NRestarts", _STARTED)
+    for batch in _batches(units, _IN_FLIGHT // len(wanted)):
         if clock.elapsed_s() > deadline:
             break
-        asked = [(unit.path, "Get", "ss", [f"{_SYSTEMD}.Service", "NRestarts"]) for unit in batch]
-        for unit, body in zip(batch, await _property_calls(bus, asked), strict=True):
-            restarts = body[0].value if body else 0
-            counted.append(_Unit(unit.name, unit.active, unit.sub, unit.path, restarts))
+        asked = [(unit.path, "Get", "ss", [f"{_SYSTEMD}.Service", name]) for unit in batch for name in wanted]
+        values = iter([body[0].value if body else 0 for body in await _property_calls(bus, asked)])
+        for unit in batch:
+            told = [next(values) for _ in wanted]
+            counted.append(_judged(replace(unit, restarts=told[0], started_us=told[-1] if moved else 0), moved))
     return counted
+
+
+def _judged(unit: _Unit, moved: Moved | None) -> _Unit:
+    return replace(unit, moved=True) if moved is not None and moved(unit.service) else unit
 
 
 async def _describe(bus: MessageBus, units: list[_Unit], deadline: float) -> list[Properties]:
@@ -162,23 +198,25 @@ def _escaped(path: str) -> str:
 # -- systemctl -----------------------------------------------------------------------------------------
 
 
-def by_systemctl(run: Runner, budget_s: float) -> Units:
+def by_systemctl(run: Runner, budget_s: float, moved: Moved | None = None) -> Units:
     """Ask systemctl, which reaches PID 1 without a bus when it runs as root. Its `show` is meant for machines."""
     deadline = clock.elapsed_s() + budget_s
-    overview = "--property=Id,LoadState,ActiveState,SubState,NRestarts"
+    overview = f"--property=Id,LoadState,ActiveState,SubState,NRestarts,{_STARTED}"
     rows = parse_show(run(["systemctl", "show", "--all", overview, "*"], budget_s))
-    loaded = [
-        _Unit(row["Id"], row.get("ActiveState", ""), row.get("SubState", ""), "", _count(row.get("NRestarts", "")))
-        for row in rows
-        if row.get("LoadState") == "loaded" and row.get("Id")
-    ]
+    loaded = [_judged(_overviewed(row), moved) for row in rows if row.get("LoadState") == "loaded" and row.get("Id")]
     troubled = _worst_first(loaded)
     names = [unit.name for unit in troubled[:MAX_DESCRIBED]]
     described: list[dict[str, str]] = []
     if names:
         command = ["systemctl", "show", f"--property={','.join(PROPERTIES)}", "--", *names]
         described = parse_show(run(command, max(deadline - clock.elapsed_s(), 0.1)))
-    return Units(_by_state(loaded), tuple(described), 0, len(troubled) - len(names))
+    services = tuple(unit.service for unit in loaded if unit.name.endswith(".service"))
+    return Units(_by_state(loaded), tuple(described), 0, len(troubled) - len(names), services)
+
+
+def _overviewed(row: dict[str, str]) -> _Unit:
+    restarts, started_us = _count(row.get("NRestarts", "")), _count(row.get(_STARTED, ""))
+    return _Unit(row["Id"], row.get("ActiveState", ""), row.get("SubState", ""), "", restarts, started_us)
 
 
 def parse_show(text: bytes) -> list[dict[str, str]]:
@@ -209,4 +247,4 @@ def _batches(units: Sequence[_Unit], size: int = _IN_FLIGHT) -> Iterator[Sequenc
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 12 else 0
+    return int(text) if text.isdecimal() and len(text) < 18 else 0

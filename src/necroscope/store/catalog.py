@@ -4,6 +4,7 @@
     STORE/lock                                              who writes
     STORE/segments/FROM-TO-FIRST-LAST/TABLE.parquet         sealed; FROM and TO are UTC nanoseconds, inclusive
     STORE/journal/NUMBER.journal                            not yet sealed
+    STORE/rollups/FROM-TO-FIRST-LAST/TABLE.parquet          made from segments, see `rollups.py`
 
 Journals are numbered; a segment names the journals that went into it, FIRST to LAST. So a journal whose number a
 segment holds is ignored, and so is a segment whose numbers a larger one holds (it was merged). Names that begin with a
@@ -70,7 +71,12 @@ def parse_segment(path: Path) -> Segment | None:
 
 def all_segments(store: Path) -> list[Segment]:
     """Every segment on disk by number, merged ones too."""
-    found = (parse_segment(path) for path in _entries(store / "segments"))
+    return entries_by_number(store / "segments")
+
+
+def entries_by_number(folder: Path) -> list[Segment]:
+    """What has a segment's name in a folder, by number."""
+    found = (parse_segment(path) for path in _entries(folder))
     return sorted(segment for segment in found if segment is not None)
 
 

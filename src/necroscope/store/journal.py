@@ -12,10 +12,9 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from necroscope.store.arrow import Tables, time_range
-from necroscope.store.frames import Contents, encode, frame, header, join, read
+from necroscope.store.frames import Contents, encode, frame, header, read
 
 SUFFIX = ".journal"
 
@@ -27,41 +26,6 @@ class Lost:
     samples: int
     from_ns: int
     to_ns: int
-
-
-class Holder(Protocol):
-    """Where rows are until they are sealed."""
-
-    number: int
-
-    @property
-    def unwritten_bytes(self) -> int:
-        """What is still only in memory although it should not be."""
-        ...
-
-    def append(self, tables: Tables) -> None:
-        """Keep rows, all or none. Raises OSError when they could not be written; they are kept for `drain` then."""
-        ...
-
-    def drain(self) -> None:
-        """Write what could not be written before."""
-        ...
-
-    def drop(self) -> list[Lost]:
-        """Give up what could not be written; nothing may be appended after that."""
-        ...
-
-    def sync(self) -> None:
-        """Make what is written survive the machine."""
-        ...
-
-    def contents(self) -> Contents:
-        """All rows."""
-        ...
-
-    def remove(self) -> None:
-        """Forget the rows; they are sealed."""
-        ...
 
 
 class Journal:
@@ -79,14 +43,17 @@ class Journal:
 
     @property
     def unwritten_bytes(self) -> int:
+        """What is still only in memory although it should not be."""
         return sum(len(data) for data, _ in self._unwritten)
 
     def append(self, tables: Tables) -> None:
+        """Keep rows, all or none. Raises OSError when they could not be written; they are kept for `drain` then."""
         self._unwritten.append((frame(self.number, self._index, encode(tables)), tables))
         self._index += 1
         self.drain()
 
     def drain(self) -> None:
+        """Write what could not be written before."""
         while self._unwritten:
             if self._fd < 0:
                 self._open()
@@ -94,22 +61,26 @@ class Journal:
             self._unwritten.popleft()
 
     def drop(self) -> list[Lost]:
+        """Give up what could not be written; nothing may be appended after that."""
         lost = [_lost(tables) for _, tables in self._unwritten]
         self._unwritten.clear()
         return lost
 
     def sync(self) -> None:
+        """Make what is written survive the machine."""
         if not self._synced:
             os.fdatasync(self._fd)
             self._synced = True
 
     def contents(self) -> Contents:
+        """All rows."""
         try:
             return read(self.path.read_bytes())
         except FileNotFoundError:
             return Contents(self.number, {}, 0)
 
     def remove(self) -> None:
+        """Forget the rows; they are sealed."""
         self._close()
         # One that cannot be removed is passed over, because its segment is there.
         with suppress(OSError):
@@ -140,34 +111,6 @@ class Journal:
             raise
         self._end += len(data)
         self._synced = False
-
-
-class Held:
-    """A journal that is none: rows stay in memory until they are sealed. For imports, which can be done again."""
-
-    unwritten_bytes = 0
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self._parts: list[Tables] = []
-
-    def append(self, tables: Tables) -> None:
-        self._parts.append(tables)
-
-    def drain(self) -> None:
-        """Nothing is ever unwritten."""
-
-    def drop(self) -> list[Lost]:
-        return []
-
-    def sync(self) -> None:
-        """There is nothing to sync."""
-
-    def contents(self) -> Contents:
-        return Contents(self.number, join(self._parts), len(self._parts))
-
-    def remove(self) -> None:
-        self._parts.clear()
 
 
 def _lost(tables: Tables) -> Lost:

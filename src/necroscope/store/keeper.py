@@ -1,8 +1,12 @@
-"""The writer's housekeeping: which segments there are and what they take, merging, retention, making room."""
+"""The writer's housekeeping: which segments there are and what they take, merging, retention, making room.
+
+What goes is told: one event for each round, however many segments went.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -10,11 +14,24 @@ from pathlib import Path
 import pyarrow as pa
 
 from necroscope import clock
-from necroscope.clock import NS
+from necroscope.clock import NS, iso
+from necroscope.quantity import size
 from necroscope.store import compaction
 from necroscope.store.catalog import Segment, all_segments, current
-from necroscope.store.retention import Kept, Retention, disk_of, hours_held, near_symptom, symptom_times, to_remove
+from necroscope.store.retention import (
+    DISK_FULL,
+    Going,
+    Kept,
+    Retention,
+    disk_of,
+    hours_held,
+    near_symptom,
+    symptom_times,
+    to_remove,
+)
+from necroscope.store.rollups import Roller
 from necroscope.store.segment import size_bytes
+from necroscope.store.tables import Event
 
 # For how long what was merged stays, for those who were reading it.
 GRACE_S = 30.0
@@ -32,7 +49,10 @@ class Keeper:
         self._symptoms: dict[Segment, list[int]] = {}
         self._superseded: list[tuple[float, Segment]] = []
         self._alone: set[Segment] = set()
+        self._gone: list[Going] = []
+        self._began = clock.now()
         self._sweep()
+        self._roller = Roller(store)
 
     @property
     def segments(self) -> list[Segment]:
@@ -58,19 +78,37 @@ class Keeper:
                 # No room, or one of them is damaged: they stay as they are.
                 self._alone.update(parts)
         self._forget_superseded(GRACE_S if patient else 0.0)
-        for segment in to_remove(self._kept(), self._retention, disk_of(self._store), clock.now().realtime_ns):
-            self._remove(segment)
+        self._let_go(to_remove(self._kept(), self._retention, disk_of(self._store), self._now_ns()))
+        self._roller.tidy(self.segments)
+
+    def take_back(self, names: Collection[str]) -> None:
+        """Remove segments by name: what an import left that did not come to its end."""
+        for segment in self.segments:
+            if segment.path.name in names:
+                self._remove(segment)
+        self._roller.prune(self.segments)
 
     def make_room(self) -> bool:
-        """The disk is full: remove what was merged, else the segment that may go first. False when there is none."""
+        """The disk is full: remove what was merged, else the segment that may go first. False when there is none.
+
+        Others may have filled it, and may do so again: what a small store has about symptoms stays.
+        """
         if self._superseded:
             self._forget_superseded(0.0)
             return True
         kept = sorted(self._kept(symptoms=True), key=lambda one: (one.near_symptom, one.segment))
-        if not kept:
+        if not kept or (kept[0].near_symptom and self.bytes <= self._retention.least_bytes):
             return False
-        self._remove(kept[0].segment)
+        self._let_go([Going(kept[0].segment, kept[0].bytes, DISK_FULL)])
+        self._roller.prune(self.segments)
         return True
+
+    def take_events(self) -> list[Event]:
+        """What went since the last call, as one event."""
+        gone, self._gone = self._gone, []
+        # Not later than the rows that are left: an import of last year must not become old by what is told about it.
+        newest_ns = max((one.to_ns for one in (*self._sizes, *(one.segment for one in gone))), default=0)
+        return [_told(gone, min(newest_ns, clock.now().realtime_ns))] if gone else []
 
     def hours_left(self) -> float | None:
         """For how many hours back the store will hold everything at the rate of late; None: not known yet."""
@@ -102,7 +140,7 @@ class Keeper:
     def _kept(self, symptoms: bool = False) -> list[Kept]:
         """Segments with their sizes; symptoms are looked up only when something has to go for room."""
         plain = [Kept(one, self._sizes[one]) for one in self.segments]
-        going = to_remove(plain, self._retention, disk_of(self._store), clock.now().realtime_ns)
+        going = to_remove(plain, self._retention, disk_of(self._store), self._now_ns())
         if not going and not symptoms:
             return plain
         for one in self._sizes:
@@ -118,6 +156,17 @@ class Keeper:
         for segment in due:
             self._remove(segment)
 
+    def _let_go(self, going: list[Going]) -> None:
+        self._gone += going
+        for one in going:
+            self._remove(one.segment)
+
+    def _now_ns(self) -> int:
+        """Now, unless the wall clock was stepped forward since this keeper began: a step must not make rows old."""
+        now = clock.now()
+        passed_ns = now.boottime_ns - self._began.boottime_ns
+        return min(now.realtime_ns, self._began.realtime_ns + passed_ns)
+
     def _remove(self, segment: Segment) -> None:
         """First out of sight, then gone: nobody finds half a segment."""
         self._sizes.pop(segment, None)
@@ -126,6 +175,14 @@ class Keeper:
         with suppress(OSError):
             segment.path.rename(hidden)
             shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _told(gone: list[Going], at_ns: int) -> Event:
+    from_ns, to_ns = min(one.segment.from_ns for one in gone), max(one.segment.to_ns for one in gone)
+    segments = "1 segment" if len(gone) == 1 else f"{len(gone):,} segments"
+    reasons = " and ".join(dict.fromkeys(one.why for one in gone))
+    text = f"{segments} ({size(sum(one.bytes for one in gone))}) from {iso(from_ns)} to {iso(to_ns)} went: {reasons}"
+    return Event(at_ns, "retention", "recorder", "store", text)
 
 
 def _recorded_ns(segments: list[Segment]) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from necroscope import clock
-from necroscope.store import catalog, inbox, rows
+from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
@@ -20,11 +20,12 @@ _STILL_COMING_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a store held at one moment: segments of a window, and all rows that were not sealed yet."""
+    """What a store held at one moment: segments and roll-ups of a window, and all rows that were not sealed yet."""
 
     segments: tuple[Segment, ...]
     live: Tables
     notes: tuple[str, ...] = ()
+    rollups: tuple[Segment, ...] = ()
 
     def files(self, table: str) -> list[Path]:
         """The Parquet files of a table."""
@@ -44,14 +45,23 @@ class Store:
         found = {
             number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
         }
+        # Before the segments: one whose segments go meanwhile must not count.
+        rolled = rollups.rollups(self.folder)
         segments = catalog.segments(self.folder)
         sealed = {number for number in found if any(one.first <= number <= one.last for one in segments)}
         live = {number: contents for number, contents in found.items() if number not in sealed}
         parts = [contents.tables for contents in live.values()]
         if marks:
+            from necroscope.store import rows
+
             parts.append({"events": rows.event_rows(marks)})
         notes = tuple(f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note)
-        return Snapshot(tuple(one for one in segments if one.overlaps(window)), join(parts), notes)
+        return Snapshot(
+            tuple(one for one in segments if one.overlaps(window)),
+            join(parts),
+            notes,
+            tuple(one for one in rollups.counting(rolled, segments) if one.overlaps(window)),
+        )
 
 
 def _read(path: Path) -> Contents | None:

@@ -3,7 +3,8 @@
 Whichever limit bites first: bytes (a share of the filesystem, at most a fixed number), age, or a filesystem that
 others fill. It runs after every seal, so before the disk is full. Age takes everything; for room, segments
 within a few minutes of a symptom are the last to go. Age is counted back from the newest row, not from
-now: a recording that is imported, or looked at a year later, is as young as it was.
+now: a recording that is imported, or looked at a year later, is as young as it was. Nor from later than now, as
+the keeper of the store knows it: rows of a clock that ran ahead do not make the others old.
 """
 
 from __future__ import annotations
@@ -65,30 +66,46 @@ class Kept:
     near_symptom: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A segment that has to go, and why."""
+
+    segment: Segment
+    bytes: int
+    why: str
+
+
+OLD = "they were too old"
+STORE_FULL = "the store was full"
+DISK_CROWDED = "the disk had little room left"
+DISK_FULL = "the disk was full"
+
+
 def disk_of(folder: Path) -> Disk:
     """The filesystem of a folder."""
     found = os.statvfs(folder)
     return Disk(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
-def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int) -> list[Segment]:
+def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int) -> list[Going]:
     """Segments that have to go, in the order in which they should."""
     newest_ns = max((one.segment.to_ns for one in kept), default=0)
     oldest_ns = min(now_ns, newest_ns) - int(rules.max_age_s * NS)
-    going = [one for one in kept if one.segment.to_ns < oldest_ns]
+    going = [Going(one.segment, one.bytes, OLD) for one in kept if one.segment.to_ns < oldest_ns]
     staying = sorted(
         (one for one in kept if one.segment.to_ns >= oldest_ns), key=lambda one: (one.near_symptom, one.segment)
     )
     held = sum(one.bytes for one in staying)
     freed = sum(one.bytes for one in going)
     for one in staying:
+        full = held > rules.limit_bytes(disk)
         crowded = disk.free_bytes + freed < rules.free_bytes and held > rules.least_bytes
-        if held <= rules.limit_bytes(disk) and not crowded:
+        if not full and not crowded:
             break
-        going.append(one)
+        going.append(Going(one.segment, one.bytes, STORE_FULL if full else DISK_CROWDED))
         held -= one.bytes
         freed += one.bytes
-    return [one.segment for one in going]
+    return going
 
 
 def symptom_times(segment: Segment) -> list[int]:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from necroscope.model import ParentCount, UnitState
+from necroscope.model import Census, ParentCount, ProcessUse, Record, UnitState, ZombieName
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.arrow import from_columns, from_rows
-from necroscope.store.tables import EVENTS, LIVE_SAMPLES, UNITS, ZOMBIES, Event, valid_text
+from necroscope.store.tables import (
+    CORES,
+    EVENTS,
+    LIVE_SAMPLES,
+    PROCESSES,
+    UNITS,
+    ZOMBIE_NAMES,
+    ZOMBIES,
+    Event,
+    valid_text,
+)
+
+_INT64 = (1 << 63) - 1
 
 
 def sample_rows(batch: SampleBatch) -> pa.Table:
@@ -30,6 +42,11 @@ def sample_rows(batch: SampleBatch) -> pa.Table:
     return from_columns(LIVE_SAMPLES, columns)
 
 
+def core_rows(rows: Sequence[Sequence[int | None]]) -> pa.Table:
+    """What cores did between two looks."""
+    return from_rows(CORES, rows)
+
+
 def event_rows(events: Iterable[Event]) -> pa.Table:
     """Events, each with its id."""
     rows = [(event.id, event.at_ns, *map(valid_text, _texts(event)), event.uncertainty_ns) for event in events]
@@ -44,6 +61,56 @@ def zombie_rows(at_ns: int, counts: Iterable[ParentCount]) -> pa.Table:
 def unit_rows(at_ns: int, units: Iterable[UnitState]) -> pa.Table:
     """Units at one instant."""
     return from_rows(UNITS, [(at_ns, *(_field(unit, name) for name in UNITS.names[1:])) for unit in units])
+
+
+def process_rows(at_ns: int, uses: Iterable[ProcessUse]) -> pa.Table:
+    """Busy processes at one instant, in whole units: nobody reads more digits, and they would cost most of the room."""
+    rows = [
+        (
+            at_ns,
+            use.pid,
+            use.start_ticks,
+            valid_text(use.comm),
+            valid_text(use.cgroup),
+            round(use.user_s * 1000),
+            round(use.system_s * 1000),
+            None if use.run_delay_s is None else round(use.run_delay_s * 1000),
+            use.rss_bytes >> 10,
+            use.cpu,
+        )
+        for use in uses
+    ]
+    return from_rows(PROCESSES, rows)
+
+
+def zombie_name_rows(at_ns: int, zombies: Iterable[ZombieName]) -> pa.Table:
+    """Zombies that were first seen at this instant."""
+    rows = [
+        (
+            at_ns,
+            valid_text(one.path),
+            valid_text(one.family),
+            one.cgroup_id & _INT64,
+            None if one.age_s is None else round(one.age_s, 1),
+            one.bytes,
+            one.pinned_by,
+        )
+        for one in zombies
+    ]
+    return from_rows(ZOMBIE_NAMES, rows)
+
+
+def record_rows(at_ns: int, records: Sequence[Record]) -> Iterator[tuple[str, pa.Table]]:
+    """The tables that one look's records belong to, with their rows; records that have no table are left out."""
+    counts = [count for record in records if isinstance(record, Census) for count in record.by_parent]
+    if counts:
+        yield ZOMBIES.name, zombie_rows(at_ns, counts)
+    if units := [record for record in records if isinstance(record, UnitState)]:
+        yield UNITS.name, unit_rows(at_ns, units)
+    if uses := [record for record in records if isinstance(record, ProcessUse)]:
+        yield PROCESSES.name, process_rows(at_ns, uses)
+    if names := [record for record in records if isinstance(record, ZombieName)]:
+        yield ZOMBIE_NAMES.name, zombie_name_rows(at_ns, names)
 
 
 def _texts(event: Event) -> tuple[str, str, str, str]:

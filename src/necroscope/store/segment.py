@@ -8,19 +8,19 @@ core, stacks as sorted text of which only what differs from the one before is ke
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from necroscope.store import pack
 from necroscope.store.arrow import Tables, joined, time_range
 from necroscope.store.catalog import Segment, parse_segment, segment_name, sync_path
 from necroscope.store.tables import FORMAT_VERSION, JOURNAL, SEGMENT
 
 # How hard zstd tries: a recorder has two minutes for a segment, whoever waits for an import has not.
-SMALL, FAST = 15, 6
+SMALL, FAST = 15, 1
 
 _DELTA = "DELTA_BINARY_PACKED"
 _BY_BYTE = "BYTE_STREAM_SPLIT"
@@ -29,41 +29,75 @@ _PREFIX = "DELTA_BYTE_ARRAY"
 _ENCODINGS: dict[str, dict[str, str]] = {
     "samples": {"at_ns": _DELTA, "pid": "PLAIN", "stack": _BY_BYTE},
     "stacks": {"stack": _DELTA, "stack_id": "PLAIN", "frames": _PREFIX},
+    "flames": {"stack": _DELTA},
     "seconds": {"second": _DELTA, "samples": _BY_BYTE, "kernel": _BY_BYTE},
     "series": {"series": _DELTA, "labels": _PREFIX},
     "ticks": {"tick": _DELTA, "at_ns": _DELTA},
     "changes": {"tick": _DELTA, "step": _BY_BYTE, "value": _BY_BYTE},
+    "cores": {},
     "events": {"at_ns": _DELTA, "id": "PLAIN", "text": "PLAIN"},
+    "symptoms": {"at_ns": _DELTA, "id": "PLAIN", "text": "PLAIN"},
+    "core_peaks": {"at_ns": _DELTA},
     "zombies": {"at_ns": _DELTA},
     "units": {"at_ns": _DELTA},
+    "processes": {"at_ns": _DELTA, "user_ms": _DELTA, "system_ms": _DELTA, "run_delay_ms": _DELTA, "rss_kib": _DELTA},
+    "zombie_names": {"at_ns": _DELTA, "path": _PREFIX, "cgroup": _DELTA},
 }
 # A reader skips row groups by these; statistics of other columns cost more than they save.
 _STATISTICS = ("at_ns", "cpu", "second", "chunk")
 
 
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A segment that is written and not there yet: nobody looks into `hidden`."""
+
+    hidden: Path
+    final: Path
+
+    def publish(self) -> Segment | None:
+        """Let everybody see it; whoever publishes the last one syncs the folder."""
+        self.hidden.rename(self.final)
+        return parse_segment(self.final)
+
+
 def write_segment(folder: Path, tables: Tables, first: int, last: int, level: int = SMALL) -> Segment | None:
     """Seal rows, given as a journal has them, as the journals `first` to `last`. None when there are no rows."""
+    staged = stage_segment(folder, tables, first, last, level)
+    if staged is None:
+        return None
+    try:
+        made = staged.publish()
+        sync_path(folder)
+    except OSError:
+        shutil.rmtree(staged.hidden, ignore_errors=True)
+        raise
+    return made
+
+
+def stage_segment(folder: Path, tables: Tables, first: int, last: int, level: int = SMALL) -> Staged | None:
+    """Write and sync a segment under a name that begins with a dot. None when there are no rows."""
+    from necroscope.store import pack  # with what readers do not need, and should not wait for
+
     span = time_range(tables)
     if span is None:
         return None
-    temporary = folder / f".{first:08d}-{last:08d}"
-    final = folder / segment_name(*span, first, last)
-    shutil.rmtree(temporary, ignore_errors=True)
+    staged = Staged(folder / f".{first:08d}-{last:08d}", folder / segment_name(*span, first, last))
+    shutil.rmtree(staged.hidden, ignore_errors=True)
     try:
-        temporary.mkdir(mode=0o750)
+        staged.hidden.mkdir(mode=0o750)
         for name, table, groups in pack.packed(tables, first):
-            _write(temporary / f"{name}.parquet", name, table, groups, level)
-        sync_path(temporary)
-        temporary.rename(final)
-        sync_path(folder)
+            write_table(staged.hidden, name, table, groups, level)
+        sync_path(staged.hidden)
     except OSError:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(staged.hidden, ignore_errors=True)
         raise
-    return parse_segment(final)
+    return staged
 
 
 def read_segment(segment: Segment) -> Tables:
     """The rows of a segment as a journal has them: what `write_segment` was given, in another order."""
+    from necroscope.store import pack
+
     stored = {table.name: read_table(segment, table.name) for table in SEGMENT}
     present = {name: table for name, table in stored.items() if table is not None}
     return pack.unpacked(present)
@@ -92,7 +126,9 @@ def size_bytes(segment: Segment) -> int:
         return 0
 
 
-def _write(path: Path, name: str, table: pa.Table, rows_per_group: int, level: int) -> None:
+def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, level: int = SMALL) -> None:
+    """Write and sync the file of a table, whose rows are as a segment has them."""
+    path = folder / f"{name}.parquet"
     encodings = _ENCODINGS[name]
     options: dict[str, Any] = {
         "use_dictionary": [column for column in table.column_names if column not in encodings],

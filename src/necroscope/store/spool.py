@@ -8,18 +8,19 @@ journal mean nothing without the earlier ones. What was lost is told by an event
 from __future__ import annotations
 
 import errno
+import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from necroscope import clock
 from necroscope.store.arrow import Tables
-from necroscope.store.catalog import journals
-from necroscope.store.journal import Held, Holder, Journal, Lost
+from necroscope.store.catalog import journals, sync_path
+from necroscope.store.journal import Journal, Lost
 from necroscope.store.keeper import Keeper
-from necroscope.store.segment import FAST, SMALL, write_segment
+from necroscope.store.segment import Staged, write_segment
 from necroscope.store.tables import Event
 
 GAP = "recorder-gap"
@@ -32,10 +33,10 @@ class Spool:
     """Takes rows, seals journals. `number` is that of the journal being written: when it changes, a new journal has
     begun, which must tell everything anew."""
 
-    def __init__(self, store: Path, keeper: Keeper, journaled: bool, max_unwritten_bytes: int) -> None:
-        self._store, self._keeper, self._journaled = store, keeper, journaled
+    def __init__(self, store: Path, keeper: Keeper, max_unwritten_bytes: int) -> None:
+        self._store, self._keeper = store, keeper
         self._max_unwritten = max_unwritten_bytes
-        self._waiting: deque[Holder] = deque()
+        self._waiting: deque[Journal] = deque()
         self._lost: list[Lost] = []
         self._events: list[Event] = []
         self._retry_at_s = 0.0
@@ -71,6 +72,22 @@ class Spool:
             self._retry_at_s = 0.0
             self._begin()
 
+    def reserve(self, count: int) -> int:
+        """Numbers for segments that are made elsewhere; returns the first. What was appended so far is rotated."""
+        self.rotate()
+        first = self.number
+        self.number += count - 1
+        self._begin()
+        return first
+
+    def publish(self, staged: Iterable[Staged]) -> None:
+        """Let everybody see segments that were made elsewhere."""
+        for one in staged:
+            if (segment := one.publish()) is not None:
+                self._keeper.added(segment)
+        sync_path(self._store / "segments")
+        self._attempt(self._keeper.tidy)
+
     def seal(self, at_once: bool = True) -> None:
         """Seal the journals that wait, in their order. One that cannot be sealed now is tried again later."""
         if not self._waiting or (not at_once and clock.elapsed_s() < self._retry_at_s):
@@ -91,10 +108,10 @@ class Spool:
         self._attempt(lambda: self._keeper.tidy(patient=False))
 
     def take_events(self) -> list[Event]:
-        """What has to be told of gaps and damage, each once, and not before it can be written."""
+        """What has to be told of gaps, damage and removal, each once, and not before it can be written."""
         if not self._writes:
             return []
-        events, self._events = self._events, []
+        events, self._events = self._events + self._keeper.take_events(), []
         if self._lost:
             events.append(_gap(self._lost, self._lost_why))
             self._lost = []
@@ -115,8 +132,7 @@ class Spool:
     def _begin(self) -> None:
         self.number += 1
         self.rows = 0
-        folder = self._store / "journal"
-        self._journal: Holder = Journal(folder, self.number) if self._journaled else Held(self.number)
+        self._journal = Journal(self._store / "journal", self.number)
 
     def _write(self, action: Callable[[], None]) -> bool:
         before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
@@ -128,10 +144,9 @@ class Spool:
             self.trouble = ""
         return self._writes
 
-    def _seal_one(self, journal: Holder) -> None:
+    def _seal_one(self, journal: Journal) -> None:
         contents = journal.contents()
-        level = SMALL if self._journaled else FAST
-        segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number, level)
+        segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number)
         if segment is not None:
             self._keeper.added(segment)
         if contents.note:
@@ -147,7 +162,7 @@ class Spool:
                 action()
                 return True
             except OSError as error:
-                self.trouble = error.strerror or str(error)
+                self.trouble = os.strerror(error.errno) if error.errno else str(error)
                 if error.errno not in _NO_ROOM or not self._keeper.make_room():
                     return False
                 action = again or action

@@ -12,14 +12,17 @@ from collections.abc import Iterable
 from necroscope.sense.perf.samples import Stack
 from necroscope.store.tables import valid_text
 
-MAX_STACKS = 50_000
+MAX_BYTES = 16 << 20
+# What the book itself takes for a stack, beside its text.
+_EACH_BYTES = 200
 
 
 class StackBook:
     """Stacks by id. What was not used for a long time is forgotten."""
 
-    def __init__(self, limit: int = MAX_STACKS) -> None:
-        self._half = max(1, limit // 2)
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._half = max_bytes // 2
+        self._bytes = 0
         self._young: dict[int, Stack] = {}
         self._old: dict[int, Stack] = {}
         self._forgot = False
@@ -37,8 +40,7 @@ class StackBook:
             if found is None:
                 return None
             self._put(found)
-        pairs = zip(found.frames, found.modules, strict=True)
-        return valid_text("".join([f"{name}\x1f{module}\x1e" for name, module in pairs]))
+        return valid_text(found.text)
 
     def take_forgot(self) -> bool:
         """True once after stacks were forgotten: they should be told anew."""
@@ -49,6 +51,10 @@ class StackBook:
         return len(self._young) + len(self._old)
 
     def _put(self, stack: Stack) -> None:
-        if len(self._young) >= self._half:
-            self._old, self._young, self._forgot = self._young, {}, True
+        if stack.stack_id in self._young:
+            return
+        size = len(stack.canonical) + _EACH_BYTES
+        if self._young and self._bytes + size > self._half:
+            self._old, self._young, self._forgot, self._bytes = self._young, {}, True, 0
         self._young[stack.stack_id] = stack
+        self._bytes += size

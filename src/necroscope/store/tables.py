@@ -92,6 +92,23 @@ CHANGES = Table(
     ("chunk", "series", "tick"),
     time="",
 )
+_MODE = "milliseconds of the time before `at_ns` that it spent"
+CORES = Table(
+    "cores",
+    "What each core did between two looks at its counters.",
+    (
+        Column("at_ns", "int64", "when the later look was, UTC, to the millisecond", "ns"),
+        _CPU,
+        Column("passed_ms", "int32", "time between the looks", "ms"),
+        Column("user_ms", "int32", f"{_MODE} in programs, nice and guests included", "ms", optional=True),
+        Column("system_ms", "int32", f"{_MODE} in the kernel", "ms", optional=True),
+        Column("irq_ms", "int32", f"{_MODE} in interrupts", "ms", optional=True),
+        Column("softirq_ms", "int32", f"{_MODE} in soft interrupts", "ms", optional=True),
+        Column("steal_ms", "int32", f"{_MODE} taken away by the hypervisor", "ms", optional=True),
+        Column("idle_ms", "int32", f"{_MODE} idle or waiting for I/O", "ms", optional=True),
+    ),
+    ("cpu", "at_ns"),
+)
 EVENTS = Table(
     "events",
     "Things that happened at an instant: symptoms, cgroup lifecycle, restarts, clock steps, gaps, marks.",
@@ -118,14 +135,16 @@ ZOMBIES = Table(
 )
 UNITS = Table(
     "units",
-    "systemd units that failed or restart, as systemd told it.",
+    "systemd units that failed, restart, or started or ended since the look before, as systemd told it.",
     (
         _AT,
         Column("name", "word", "name of the unit"),
         Column("active_state", "word", "ActiveState"),
         Column("sub_state", "word", "SubState"),
         Column("result", "word", "Result of the last run"),
-        Column("restarts", "int64", "automatic restarts so far; starts anew when the unit is stopped", "restarts"),
+        Column(
+            "restarts", "int64", "automatic restarts so far; begins anew when the unit is started by hand", "restarts"
+        ),
         Column("exit_code", "word", "how the main process last ended: exited, killed, dumped"),
         Column("exit_status", "int64", "exit status, or number of the signal", optional=True),
         Column("restart_policy", "word", "Restart="),
@@ -133,8 +152,44 @@ UNITS = Table(
         Column("unit_file_state", "word", "enabled, disabled, static"),
         Column("control_group", "word", "cgroup of the unit"),
         Column("main_pid", "int64", "main process; 0: none"),
+        Column("starts", "int64", "starts since this recorder began", "starts", optional=True),
+        Column("successes", "int64", "ends with success that were seen since then", "ends", optional=True),
+        Column("failures", "int64", "ends with failure that were seen since then", "ends", optional=True),
     ),
     ("name", "at_ns"),
+)
+PROCESSES = Table(
+    "processes",
+    "The processes that used the cores most between two looks.",
+    (
+        _AT,
+        Column("pid", "int32", "process"),
+        Column(
+            "start_ticks", "int64", "start, in clock ticks after boot: with the pid, the process's identity", "ticks"
+        ),
+        Column("comm", "word", "name of the process"),
+        Column("cgroup", "word", "memory cgroup; empty: the process was gone"),
+        Column("user_ms", "int64", "used by its code since the look before", "ms"),
+        Column("system_ms", "int64", "used by the kernel for it since the look before", "ms"),
+        Column("run_delay_ms", "int64", "its threads waited for a core since the look before", "ms", optional=True),
+        Column("rss_kib", "int64", "resident memory", "KiB"),
+        Column("cpu", "int32", "core that its main thread ran on last; -1: unknown"),
+    ),
+    ("pid", "start_ticks", "at_ns"),
+)
+ZOMBIE_NAMES = Table(
+    "zombie_names",
+    "Zombies by name, each when it was first seen as one; of many at once, the youngest.",
+    (
+        _AT,
+        Column("path", "text", "cgroup path that it had"),
+        Column("family", "word", "the path with placeholders for ids and numbers"),
+        Column("cgroup", "int64", "id of the cgroup, as in the events of its life"),
+        Column("age_s", "float64", "time since it was made", "s", optional=True),
+        Column("bytes", "int64", "memory charged to it", "bytes"),
+        Column("pinned_by", "word", "what most of that is: tmpfs, page-cache, anon, kernel; empty: not seen"),
+    ),
+    ("path", "at_ns"),
 )
 LIVE_SAMPLES = Table(
     "samples",
@@ -184,9 +239,59 @@ SECONDS = Table(
     ("cpu", "event", "comm", "second"),
     time="",
 )
+FLAMES = Table(
+    "flames",
+    "Roll-up: samples of the segment by event, thread name and stack. Left out where it would save little.",
+    (
+        _SEGMENT,
+        _EVENT,
+        _COMM,
+        _STACK_NUMBER,
+        Column("samples", "int64", "samples", "samples"),
+        Column("weight", "int64", "sum of their weights", "ns or events"),
+    ),
+    ("event", "comm", "stack"),
+    time="",
+)
+_PEAK = "highest share of any look's time, from 0 to 1, that it spent"
+CORE_PEAKS = Table(
+    "core_peaks",
+    "Roll-up of cores: the worst look of every ten seconds.",
+    (
+        Column("at_ns", "int64", "when the ten seconds begin, UTC: a multiple of 10,000,000,000", "ns"),
+        _CPU,
+        Column("busy", "float64", f"{_PEAK} not idle"),
+        Column("system", "float64", f"{_PEAK} in the kernel"),
+        Column("user", "float64", f"{_PEAK} in programs"),
+        Column("irq", "float64", f"{_PEAK} in interrupts, soft ones among them"),
+        Column("steal", "float64", f"{_PEAK} taken away by the hypervisor"),
+        Column("idle", "float64", f"{_PEAK} idle or waiting for I/O"),
+    ),
+    ("cpu", "at_ns"),
+)
+SYMPTOMS = Table("symptoms", "The events that tell of trouble, and marks.", EVENTS.columns, ("at_ns",))
 
-JOURNAL = (LIVE_SAMPLES, LIVE_STACKS, SERIES, TICKS, CHANGES, EVENTS, ZOMBIES, UNITS)
-SEGMENT = (SAMPLES, STACKS, SECONDS, SERIES, TICKS, CHANGES, EVENTS, ZOMBIES, UNITS)
+JOURNAL = (LIVE_SAMPLES, LIVE_STACKS, SERIES, TICKS, CHANGES, CORES, EVENTS, ZOMBIES, ZOMBIE_NAMES, UNITS, PROCESSES)
+SEGMENT = (
+    SAMPLES,
+    STACKS,
+    FLAMES,
+    SECONDS,
+    SERIES,
+    TICKS,
+    CHANGES,
+    CORES,
+    EVENTS,
+    ZOMBIES,
+    ZOMBIE_NAMES,
+    UNITS,
+    PROCESSES,
+)
+ROLLUP = (CORE_PEAKS, SYMPTOMS)
+"""What is rolled up over many segments."""
+
+SYMPTOM_SOURCES = ("kmsg", "dmesg", "journal", "ray", "mark")
+"""Who tells of trouble, among the sources of events."""
 
 
 @dataclass(frozen=True, slots=True)

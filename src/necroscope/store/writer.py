@@ -7,7 +7,7 @@ threads at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 
 from necroscope import clock
 from necroscope.errors import Unavailable
-from necroscope.model import ParentCount, Sample, Signal, UnitState
+from necroscope.model import ParentCount, Record, Sample, Signal, UnitState
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import inbox, rows
 from necroscope.store.arrow import Tables, from_rows, joined
-from necroscope.store.catalog import create
+from necroscope.store.catalog import Segment, create
+from necroscope.store.core_times import CoreTimes
 from necroscope.store.keeper import Keeper
 from necroscope.store.lock import WriterLock
 from necroscope.store.retention import Retention
+from necroscope.store.segment import Staged
 from necroscope.store.signals import Key, SignalLog
 from necroscope.store.spool import Spool
 from necroscope.store.stackbook import StackBook
@@ -61,15 +63,16 @@ class Writer:
         sync_s: float = 5.0,
         retention: Retention | None = None,
         signals: Iterable[Signal] = (),
-        journaled: bool = True,
         max_unwritten_bytes: int = 32 << 20,
+        stack_bytes: int = 16 << 20,
     ) -> None:
         self._folder = folder
         self._segment_s, self._segment_rows = segment_s, segment_rows
         self._flush_s, self._sync_s = flush_s, sync_s
         self._labels = {signal.name: signal.labels for signal in signals}
         self._scales: dict[Key, int] = {}
-        self._book = StackBook()
+        self._book = StackBook(stack_bytes)
+        self._cores = CoreTimes()
         self._samples = self._unknown_stacks = 0
         self._flushed_s = self._synced_s = clock.elapsed_s()
         try:
@@ -78,9 +81,14 @@ class Writer:
             raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
         self._lock = WriterLock(folder)
         self._keeper = Keeper(folder, retention or Retention())
-        self._spool = Spool(folder, self._keeper, journaled, max_unwritten_bytes)
+        self._spool = Spool(folder, self._keeper, max_unwritten_bytes)
         self._begin()
         self._spool.seal()
+
+    @property
+    def folder(self) -> Path:
+        """The store."""
+        return self._folder
 
     # -- rows -------------------------------------------------------------------------------------------
 
@@ -100,7 +108,9 @@ class Writer:
 
     def add_signals(self, at_ns: int, samples: Iterable[Sample], source: str = "") -> None:
         """One look of a source: all that it tells now. What it told before and does not tell now has ended."""
-        self._signals.add(at_ns, samples, source)
+        told = list(samples)
+        self._signals.add(at_ns, told, source)
+        self._add("cores", rows.core_rows(self._cores.rows(at_ns, told)))
         self._flush_when_due()
 
     def add_events(self, events: Iterable[Event]) -> None:
@@ -114,6 +124,11 @@ class Writer:
     def add_units(self, at_ns: int, units: Iterable[UnitState]) -> None:
         """Units that failed or restart."""
         self._add("units", rows.unit_rows(at_ns, units))
+
+    def add_records(self, at_ns: int, records: Sequence[Record]) -> None:
+        """What a look told about things with names, each kind to its table; kinds without a table are left out."""
+        for name, table in rows.record_rows(at_ns, records):
+            self._add(name, table)
 
     # -- to disk ----------------------------------------------------------------------------------------
 
@@ -135,11 +150,39 @@ class Writer:
         self._begin()
         self._spool.seal()
 
-    def close(self) -> None:
-        """Seal, tidy, give up the lock. What could not be sealed stays in the journal for the next writer."""
+    def reserve(self, count: int) -> int:
+        """Numbers for so many segments that are made elsewhere, then `publish`ed; returns the first."""
+        self._write_out()
+        first = self._spool.reserve(count)
+        self._begin()
+        return first
+
+    def disown(self) -> None:
+        """In a fork: let go of its copy of the lock, which must not outlive the writer's own."""
+        self._lock.release()
+
+    def take_back(self, names: Collection[str]) -> None:
+        """Remove segments by name, as if they had never been there."""
+        self._keeper.take_back(names)
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The sealed segments, by number."""
+        return self._keeper.segments
+
+    def publish(self, staged: Iterable[Staged]) -> None:
+        """Add segments whose numbers were reserved. Raises OSError."""
+        self._spool.publish(staged)
+
+    def close(self, merge: bool = True) -> None:
+        """Seal, tidy, give up the lock. What could not be sealed stays in the journal for the next writer.
+
+        Without `merge`, small segments are left for a writer that nobody waits for."""
         try:
             self.seal()
-            self._spool.tidy()
+            if merge:
+                self._spool.tidy()
+            self.seal()  # what tidying has to tell
         finally:
             self._lock.release()
 

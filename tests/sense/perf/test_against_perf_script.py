@@ -46,13 +46,13 @@ def _by_perf(path: Path) -> tuple[list[Told], list[list[str]]]:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     told: list[Told] = []
     stacks: list[list[str]] = []
-    for block in text.split("\n\n"):
-        lines = block.strip("\n").splitlines()
-        match = HEAD.match(lines[0]) if lines else None
-        if match:
+    for line in filter(None, text.splitlines()):
+        if match := HEAD.match(line):
             at_ns = int(match[5]) * 10**9 + int(match[6])
             told.append((at_ns, int(match[4]), int(match[2]), int(match[3]), match[1].strip()))
-            stacks.append([line.split(None, 1)[1].split("+0x")[0].strip() for line in lines[1:]])
+            stacks.append([])
+        else:
+            stacks[-1].append(line.split(None, 1)[1].split("+0x")[0].strip())
     return told, stacks
 
 

@@ -118,12 +118,12 @@ def test_a_real_library_has_the_functions_that_binutils_lists() -> None:
     fd = os.open(library, os.O_RDONLY)
     try:
         table = Elf(lambda offset, size: os.pread(fd, size, offset)).symbols()
+        known = {table.name(place) for place in range(len(table))}
     finally:
         os.close(fd)
     listed = subprocess.run(["readelf", "-sW", str(library)], capture_output=True, text=True, check=True).stdout
     functions = re.findall(
         r"^\s*\d+: ([0-9a-f]{16})\s+([1-9]\d*) FUNC\s+GLOBAL\s+DEFAULT\s+\d+ (\w+)", listed, re.MULTILINE
     )
-    known = {table.name(place) for place in range(len(table))}
     assert functions
     assert sum(name in known for _, _, name in functions) >= 0.9 * len(functions)

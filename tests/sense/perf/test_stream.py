@@ -14,6 +14,7 @@ from necroscope.sense.perf.kallsyms import KernelSymbols, parse_kallsyms
 from necroscope.sense.perf.layout import Sample, Type
 from necroscope.sense.perf.rows import CgroupEvent, Gap, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch, canonical_frame, stack_id
+from necroscope.sense.perf.sideband import MappedFile
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Kernel, Symbols, kernel_from
 from necroscope.sense.perf.tracepoints import parse_format
@@ -145,6 +146,22 @@ def test_many_short_lived_processes_leave_nothing_behind() -> None:
         decoder.feed(born + maps + gone + round_end())
     assert len(decoder.tasks._comms.now) < 600
     assert len(decoder.tasks._by_number) < 600
+
+
+@pytest.mark.parametrize("device", [(8, 1), (254, 0), (259, 3), (0, 51)])
+def test_a_build_id_is_believed_only_when_it_can_be_one(device: tuple[int, int]) -> None:
+    true = on.mmap2(5, 5, 0x1000, 0x1000, "/true", build_id=bytes(range(1, 21)))
+    short = on.mmap2(5, 5, 0x3000, 0x1000, "/short", build_id=bytes(range(101, 109)))
+    # While another perf asks for build ids, the kernel marks records that have a device and an inode.
+    marked = bytearray(on.mmap2(5, 5, 0x5000, 0x1000, "/marked", inode=77))
+    struct.pack_into("<H", marked, 4, 1 << 14)
+    struct.pack_into("<II", marked, 40, *device)
+    _, decoder = decode(true, short, bytes(marked))
+    assert decoder.symbols.files == [
+        MappedFile("/true", build_id=bytes(range(1, 21)).hex()),
+        MappedFile("/short", build_id=bytes(range(101, 109)).hex()),
+        MappedFile("/marked", device=device, inode=77),
+    ]
 
 
 # -- frames ------------------------------------------------------------------------------------------------------------

@@ -27,8 +27,10 @@ from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Kernel, Symbols, kernel_from, running_kernel
 from necroscope.sense.perf.tracepoints import parse_tracing_data
 
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = int(os.environ.get("CH", "4")) << 20
 _REALTIME = 0
+# What it costs to pass over samples, as a share of what it costs to read them.
+_PASSING = 0.12
 _KALLSYMS_BYTES = 128 << 20
 
 
@@ -42,6 +44,7 @@ class PerfData:
         self._fd = _open(path)
         self.size = os.fstat(self._fd).st_size
         self._at = 0
+        self._last_ns: int | None = None
         try:
             self._header = parse_header(self._read(0, 128), self.size)
             self._decoder = Decoder(Symbols(None, ObjectFiles(self._host)))
@@ -68,6 +71,20 @@ class PerfData:
         return self._decoder.symbols
 
     @property
+    def divisible(self) -> bool:
+        """Whether the file can be read in pieces; a stream or a compressed one cannot."""
+        return not self._header.pipe and COMPRESSED not in self._header.features
+
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read, in sentences."""
+        broken = self.stats.broken + self.stats.nameless
+        return (f"{broken:,} records could not be understood",) if broken else ()
+
+    def tell_stacks_again(self) -> None:
+        """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
+        self._decoder.tell_stacks_again()
+
+    @property
     def progress(self) -> float:
         """The share of the file that was read, 0 to 1."""
         return self._at / self.size if self.size else 1.0
@@ -75,23 +92,25 @@ class PerfData:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact.
 
-        Exact when perf noted both clocks (`--clockid`), else guessed: the file was last written when perf ended.
+        Exact when perf noted both clocks (`--clockid`), else guessed: the file was last written when perf ended. Of a
+        stream that is known from its first sample on.
         """
         if self.recording.realtime_offset_ns is not None:
             return self.recording.realtime_offset_ns, True
         if self._decoder.events.clockid() == _REALTIME:
             return 0, True
-        last = self.recording.last_ns or self._decoder.newest_ns
-        return os.fstat(self._fd).st_mtime_ns - last, False
+        if self._last_ns is None:
+            self._last_ns = self.recording.last_ns or self._find_last()
+        return os.fstat(self._fd).st_mtime_ns - self._last_ns, False
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     def rows(self, share: tuple[int, int] = (0, 1)) -> Iterator[Row]:
         """Everything in the recording, in time order as far as perf promises.
 
-        `share` is (k, n): only the k-th of n pieces of about equal size, for n processes that read one file at once.
-        Each goes through what comes before its piece for the tasks alone, which is quick, so that all pieces together
-        are the same as the whole. A compressed recording or a stream is one piece, the first.
+        `share` is (k, n): only the k-th of n pieces, for n processes that read one file at once. Each goes through what
+        comes before its piece for the tasks alone, which is quick, so that all pieces together are the same as the
+        whole; later pieces are smaller by as much. What `divisible` denies is one piece, the first.
         """
         start, end = self._piece(share)
         self._at, last = self._piece((0, 1))
@@ -112,10 +131,10 @@ class PerfData:
         number, count = share
         first = 0 if self._header.pipe else self._header.data.offset
         last = self.size if self._header.pipe else min(self.size, first + self._header.data.size)
-        if self._header.pipe or COMPRESSED in self._header.features:
+        if not self.divisible:
             return (first, last) if number == 0 else (last, last)
         size = max(0, last - first)
-        return first + size * number // count, first + size * (number + 1) // count
+        return first + int(size * _up_to(number, count)), first + int(size * _up_to(number + 1, count))
 
     def _feed_to(self, end: int) -> Iterator[Row]:
         """Up to a place, and on to the end of the record that lies across it."""
@@ -192,10 +211,32 @@ class PerfData:
         here = self._host.read_or_none("/proc/sys/kernel/osrelease") or b""
         return here.decode("utf-8", "replace").strip() == release
 
+    def _find_last(self) -> int:
+        """The newest time in the file, for which all of it is passed over once."""
+        other = Decoder(Symbols(None, None))
+        if not self._header.pipe:
+            other.skip_header()
+            for attr in self._decoder.events.attrs:
+                other.add_event(attr)
+        other.pass_over(samples=True)
+        at, end = self._piece((0, 1))
+        while at < end and (data := self._read(at, min(CHUNK_BYTES, end - at))):
+            at += len(data)
+            other.feed(data)
+        return other.newest_ns
+
     def _read(self, offset: int, size: int) -> bytes:
         if offset >= self.size:
             return b""
-        return os.pread(self._fd, max(0, min(size, self.size - offset)), offset)
+        try:
+            return os.pread(self._fd, max(0, min(size, self.size - offset)), offset)
+        except OSError as error:
+            raise BadInput(f"{self.path} cannot be read: {error.strerror}") from error
+
+
+def _up_to(number: int, count: int) -> float:
+    """The share of the first `number` of `count` pieces, such that all take the same time."""
+    return (1 - (1 - _PASSING) ** number) / (1 - (1 - _PASSING) ** count)
 
 
 def _open(path: Path) -> int:

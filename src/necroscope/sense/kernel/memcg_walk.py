@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from necroscope import clock
 from necroscope.errors import Unavailable
@@ -28,26 +30,50 @@ BTF = "/sys/kernel/btf/vmlinux"
 BTF_BYTES_MAX = 64 << 20
 
 
-def walk_memcgs(host: Host, budget_s: float = 2.0, on_zombie: Callable[[Zombie], None] | None = None) -> Walk:
-    """Walk the live kernel; `on_zombie` is told each zombie, with all the files that were seen to pin it.
+@dataclass(frozen=True, slots=True)
+class _Layouts:
+    """Where things lie in this kernel. Nothing else of its long description is kept."""
+
+    memcg: MemcgLayout
+    pins: PinLayout | None
+    files: FileLayout | None
+    unseen: tuple[str, ...]
+    page_struct_bytes: int
+
+
+def walk_memcgs(
+    host: Host,
+    budget_s: float = 2.0,
+    on_zombie: Callable[[Zombie], None] | None = None,
+    files_of_each: bool = True,
+) -> Walk:
+    """Walk the live kernel; `on_zombie` is told each zombie, with all the files that were seen to pin it, unless they
+    are not wanted.
 
     `Unavailable` where kernel memory cannot be read at all: a captured host, missing rights, no BTF.
     """
     deadline = clock.elapsed_s() + budget_s
     host.live_path(BTF)
-    btf = Btf(host.read(BTF, BTF_BYTES_MAX))
-    layout = MemcgLayout.of(btf)
-    pin_layout, file_layout, unseen = _pin_layouts(btf)
+    layouts = _layouts(host)
     with BpfMemory(host) as memory:
-        pointers = read_pointers(host, memory.current_task(), btf.sizeof("page"))
+        pointers = read_pointers(host, memory.current_task(), layouts.page_struct_bytes)
         pins = files = None
-        if pin_layout is not None and file_layout is not None:
-            files = Files(memory, file_layout, pointers, Mounts(host.read_or_none("/proc/self/mountinfo") or b""))
-            pins = Pins(memory, pin_layout, pointers, files, _numa_nodes(host))
+        if layouts.pins is not None and layouts.files is not None:
+            files = Files(memory, layouts.files, pointers, Mounts(host.read_or_none("/proc/self/mountinfo") or b""))
+            pins = Pins(memory, layouts.pins, pointers, files, _numa_nodes(host))
         now = ticks(memory.jiffies(), host.clock().monotonic_ns / clock.NS)
-        walker = Walker(memory, layout, pointers, pins, files, now, on_zombie)
-        walker.reasons += unseen
+        walker = Walker(memory, layouts.memcg, pointers, pins, files, now, on_zombie, files_of_each)
+        walker.reasons += layouts.unseen
         return walker.walk(deadline)
+
+
+@lru_cache(maxsize=1)
+def _layouts(host: Host) -> _Layouts:
+    """Worked out once: a running kernel does not change, and its description takes longer to read than a walk."""
+    btf = Btf(host.read(BTF, BTF_BYTES_MAX))
+    memcg = MemcgLayout.of(btf)
+    pins, files, unseen = _pin_layouts(btf)
+    return _Layouts(memcg, pins, files, tuple(unseen), btf.sizeof("page"))
 
 
 def _pin_layouts(btf: Btf) -> tuple[PinLayout | None, FileLayout | None, list[str]]:

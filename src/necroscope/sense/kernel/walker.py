@@ -87,12 +87,14 @@ class Walker:
         files: Files | None = None,
         now: Ticks | None = None,
         on_zombie: Callable[[Zombie], None] | None = None,
+        files_of_each: bool = True,
     ) -> None:
         self._memory, self._layout, self._pointers, self._files = memory, layout, pointers, files
         self._siblings = Siblings(memory, layout, pointers)
         self._coroner = Coroner(memory, layout, pointers, pins, now)
         self._pinned = pins is not None
         self._on_zombie = on_zombie
+        self._every_file = on_zombie is not None and files_of_each
         self._tally = Tally()
         self._stack: list[_Place] = []
         self._live = self._seen = self._vanished = self._unpinned = 0
@@ -225,12 +227,12 @@ class Walker:
         return {"kernel": details.pages * mmap.PAGESIZE} if details.pages or details.references else {}
 
     def _name_files(self, bodies: list[_Body]) -> None:
-        """Names of pinning files, as many as the tally wants; all of them when zombies are told one by one."""
+        """Names of pinning files, as many as the tally wants, or all of them."""
         wanted: list[tuple[_Body, PinKind, Inode]] = []
         for body in bodies:
             for kind, inodes in body.details.held.inodes.items():
                 for inode in inodes:
-                    if self._tally.wants_file(body.family, kind) or self._on_zombie is not None:
+                    if self._tally.wants_file(body.family, kind) or self._every_file:
                         wanted.append((body, kind, inode))
         if not wanted or self._files is None:
             return

@@ -164,6 +164,11 @@ class Events:
         words = {attr.word_of(Sample.IDENTIFIER) or attr.word_of(Sample.ID) for attr in self.attrs}
         return words.pop() if len(words) == 1 else None
 
+    def time_word(self) -> int | None:
+        """The word of a sample that holds its time, when all events agree on it."""
+        words = {attr.word_of(Sample.TIME) for attr in self.attrs}
+        return words.pop() if len(words) == 1 else None
+
     def clockid(self) -> int | None:
         """The clock the recording was told to use; None is perf's own."""
         return next((attr.clockid for attr in self.attrs if attr.clockid is not None), None)

@@ -1,4 +1,4 @@
-"""Symbols of an ELF file, read as columns: file offsets to names. Only headers, symbol and string tables are read.
+"""Symbols of an ELF file, read as columns: file offsets to places of names. Names are read one by one when needed.
 
 Mappings tell where in a *file* an address lies, so symbols are kept by file offset: a value is moved by the segment it
 belongs to. Broken files raise `Unavailable`; every read is bounded, whatever a header claims.
@@ -31,6 +31,10 @@ _NOTYPE, _OBJECT, _FUNC, _IFUNC = 0, 1, 2, 10
 _ABS = 0xFFF1
 _HEADERS_LIMIT = 4096
 _NOTES_LIMIT = 1 << 16
+_PIECE = 1 << 20
+_STUBS = 65_536
+_TABLE_BITS = 48
+_NAME, _NAME_LIMIT = 256, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +93,16 @@ class Elf:
     def symbols(self, debug: Elf | None = None) -> SymbolTable:
         """All functions, objects and labels by file offset, entries of the procedure linkage table among them.
 
-        `debug` is a file that holds the symbol table this one was stripped of.
+        `debug` is a file that holds the symbol table this one was stripped of. Names stay in the files, which must be
+        readable for as long as the table is used.
         """
-        columns = [part for one in (self, debug) if one for part in one._tables() if part is not None]
-        plt = self._linkage()
-        if plt is not None:
-            columns.append(plt)
+        strings = Strings()
+        columns = [part for one in (self, debug) if one for part in one._tables(strings)]
+        columns += self._linkage(strings)
         if not columns:
             raise Unavailable("the file has no symbols")
-        sizes = [len(part.text) for part in columns]
-        base = [sum(sizes[:place]) for place in range(len(columns))]
-        text = b"".join(part.text for part in columns)
-        name_at = np.concatenate([part.name + shift for part, shift in zip(columns, base, strict=True)])
-        return SymbolTable(
-            np.concatenate([part.offset for part in columns]),
-            np.concatenate([part.size for part in columns]),
-            name_at,
-            _lengths(np.frombuffer(text, np.uint8), name_at),
-            np.concatenate([part.rank for part in columns]),
-            text,
-        )
+        offset, size, name_at, rank = (np.concatenate(column) for column in zip(*columns, strict=True))
+        return SymbolTable(offset, size, name_at, rank, strings)
 
     # -- headers -------------------------------------------------------------------------------------------
 
@@ -128,34 +122,34 @@ class Elf:
             names = self._read(raw[self._names][4], min(raw[self._names][5], 1 << 20))
         return [Section(_text_at(names, one[0]), one[1], one[3], one[4], one[5], one[6], one[9]) for one in raw]
 
-    def _bytes(self, section: Section) -> bytes:
+    def _pieces(self, section: Section, kind: np.dtype[np.void]) -> Iterator[NDArray[np.void]]:
+        """The records of a section, some at a time."""
         if section.size > self._limit:
             raise Unavailable(f"the file's {section.name} is larger than {self._limit} bytes")
-        return self._read(section.offset, section.size)
+        step = _PIECE // kind.itemsize * kind.itemsize
+        for at in range(0, section.size, step):
+            data = self._read(section.offset + at, min(step, section.size - at))
+            yield np.frombuffer(data[: len(data) // kind.itemsize * kind.itemsize], kind)
+            if len(data) < step:
+                return
 
     # -- symbols -------------------------------------------------------------------------------------------
 
-    def _tables(self) -> Iterator[_Columns | None]:
+    def _tables(self, strings: Strings) -> Iterator[_Columns]:
         for section in self.sections:
-            if section.type in (_SYMTAB, _DYNSYM):
-                yield self._table(section)
+            if section.type in (_SYMTAB, _DYNSYM) and section.link < len(self.sections):
+                text = self.sections[section.link]
+                place = strings.add(self._read, text)
+                for records in self._pieces(section, _SYMBOL):
+                    yield self._chosen(records[records["name"] < text.size], place)
 
-    def _raw(self, section: Section) -> tuple[NDArray[np.void], bytes]:
-        data = self._bytes(section)
-        records = np.frombuffer(data[: len(data) // 24 * 24], _SYMBOL)
-        strings = self._bytes(self.sections[section.link]) if section.link < len(self.sections) else b""
-        return records, strings
-
-    def _table(self, section: Section) -> _Columns | None:
-        records, strings = self._raw(section)
-        if not records.size or not strings:
-            return None
-        records = records[self._wanted(records) & (records["name"] < len(strings))]
+    def _chosen(self, records: NDArray[np.void], strings: int) -> _Columns:
+        records = records[self._wanted(records)]
         offset, inside = self._file_offsets(records["value"])
         records, offset = records[inside], offset[inside]
         binding = records["info"] >> 4
-        rank = np.where(binding == 2, 2, np.where(binding == 1, 0, 1)).astype(np.int8)
-        return _Columns(offset, records["size"].astype(np.uint64), records["name"].astype(np.int64), rank, strings)
+        rank = np.where(binding == 2, np.int8(2), np.where(binding == 1, np.int8(0), np.int8(1)))
+        return offset, records["size"].astype(np.uint64), records["name"].astype(np.int64) + strings, rank
 
     def _wanted(self, records: NDArray[np.void]) -> NDArray[np.bool_]:
         kind, section = records["info"] & 15, records["section"]
@@ -178,44 +172,47 @@ class Elf:
                 inside |= here
         return offset, inside
 
-    def _linkage(self) -> _Columns | None:
+    def _linkage(self, strings: Strings) -> list[_Columns]:
         """`name@plt` for the stubs through which functions of other files are called."""
         by_name = {section.name: section for section in self.sections}
         relocations, dynamic = by_name.get(".rela.plt"), next((s for s in self.sections if s.type == _DYNSYM), None)
-        if relocations is None or dynamic is None:
-            return None
-        records, strings = self._raw(dynamic)
-        data = self._bytes(relocations)
-        target = (np.frombuffer(data[: len(data) // 24 * 24], _RELA)["info"] >> np.uint64(32)).astype(np.int64)
-        names = [
-            _text_at(strings, int(records["name"][one])) if one < records.size else ""
-            for one in target[:65536].tolist()
+        if relocations is None or dynamic is None or dynamic.link >= len(self.sections):
+            return []
+        target = np.concatenate([one["info"] for one in self._pieces(relocations, _RELA)] or [np.zeros(0, np.uint64)])
+        target = (target[:_STUBS] >> np.uint64(32)).astype(np.int64)
+        name_of = np.concatenate([one["name"] for one in self._pieces(dynamic, _SYMBOL)] or [np.zeros(0, np.uint32)])
+        known = np.append(name_of.astype(np.int64), 0)[np.minimum(target, name_of.size)]
+        place = strings.add(self._read, self.sections[dynamic.link], b"@plt") + known
+        stubs = [
+            _stubs(by_name[name], place.size, skip) for name, skip in ((".plt", 1), (".plt.sec", 0)) if name in by_name
         ]
-        text = b"".join(f"{name or '*'}@plt".encode("utf-8", "replace") + b"\0" for name in names)
-        lengths = np.array([len(f"{name or '*'}@plt".encode("utf-8", "replace")) + 1 for name in names], np.int64)
-        parts = [
-            _stubs(by_name[name], len(names), skip) for name, skip in ((".plt", 1), (".plt.sec", 0)) if name in by_name
-        ]
-        if not parts or not names:
-            return None
-        place = np.cumsum(lengths) - lengths
-        count = len(parts)
-        return _Columns(
-            np.concatenate([offset for offset, _ in parts]),
-            np.concatenate([size for _, size in parts]),
-            np.tile(place, count),
-            np.full(len(names) * count, 3, np.int8),
-            text,
-        )
+        return [(offset, size, place, np.full(place.size, 3, np.int8)) for offset, size in stubs if place.size]
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    offset: U64s
-    size: U64s
-    name: I64s
-    rank: NDArray[np.int8]
-    text: bytes
+_Columns = tuple[U64s, U64s, I64s, NDArray[np.int8]]
+"""File offset, size, place of the name and rank of some symbols."""
+
+
+class Strings:
+    """Zero-ended names in string tables of files, by place; nothing of them is kept in memory."""
+
+    def __init__(self) -> None:
+        self._tables: list[tuple[Reader, Section, bytes]] = []
+
+    def add(self, read: Reader, table: Section, suffix: bytes = b"") -> int:
+        """One more table; the place of its first byte. Its names are read with the suffix."""
+        self._tables.append((read, table, suffix))
+        return (len(self._tables) - 1) << _TABLE_BITS
+
+    def __call__(self, place: int) -> bytes:
+        read, table, suffix = self._tables[place >> _TABLE_BITS]
+        at = place & ((1 << _TABLE_BITS) - 1)
+        name = b""
+        for size in (_NAME, _NAME_LIMIT):
+            name, end, _ = read(table.offset + at, max(0, min(size, table.size - at))).partition(b"\0")
+            if end:
+                break
+        return (name or b"*") + suffix if suffix else name
 
 
 def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
@@ -223,12 +220,6 @@ def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
     step = section.entry if section.entry in (8, 16, 24, 32) else 16
     offset = np.uint64(section.offset) + (np.arange(count, dtype=np.uint64) + np.uint64(skip)) * np.uint64(step)
     return offset, np.full(count, step, np.uint64)
-
-
-def _lengths(octets: NDArray[np.uint8], name_at: I64s) -> I64s:
-    """The length of the zero-ended text at each place."""
-    zeros = np.append(np.flatnonzero(octets == 0), octets.size)
-    return zeros[np.searchsorted(zeros, name_at)] - name_at
 
 
 def _text_at(data: bytes, place: int) -> str:

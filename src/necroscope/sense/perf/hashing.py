@@ -18,6 +18,8 @@ I64s = NDArray[np.int64]
 
 _FACTOR = 0x9E3779B97F4A7C15 | 5  # 5 modulo 8: the powers of no other odd number differ for longer
 _INVERSE = pow(_FACTOR, -1, 1 << 64)
+# Blocks are rarely longer; one table then serves all.
+_USUAL_BITS = 18
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _SPREAD = np.uint64(0x94D049BB133111EB)
 
@@ -31,7 +33,7 @@ def mix(words: U64s) -> U64s:
     return mixed
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _powers(length: int) -> tuple[U64s, U64s]:
     """The powers of the factor and of its inverse."""
     both = []
@@ -64,7 +66,7 @@ class SpanHasher:
 
     def _prefix_sums(self) -> U64s:
         count = self._words.size
-        powers, self._inverse = _powers(1 << max(10, int(count).bit_length()))
+        powers, self._inverse = _powers(1 << max(_USUAL_BITS, int(count).bit_length()))
         self._sums = np.empty(count + 1, np.uint64)
         self._sums[0] = 0
         words = self._words if self._mixed else mix(self._words)

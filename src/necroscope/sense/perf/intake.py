@@ -19,6 +19,7 @@ from necroscope.sense.perf.walk import Block, joined, only
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
 _AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+_ENOUGH_WORDS = 1 << 17
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class Intake:
         self._trailers = Trailers(events)
         self._round_newest = 0
         self._others: list[Block] = []
+        self._other_words = 0
 
     def events_changed(self) -> None:
         """An event was declared: records may look different from now on."""
@@ -69,13 +71,19 @@ class Intake:
             rest = only(block, others)
             times[others] = self._trailers.times(rest, np.arange(others.size))
             self._others.append(rest)
+            self._other_words += rest.words.size
         self._take_rounds(block, times)
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many records wait for `settle` that more of them at once cost memory and save nothing."""
+        return self._other_words > _ENOUGH_WORDS
 
     def settle(self) -> Sideline:
         """Read the records that are no samples; returns what has to be looked at right now."""
         if not self._others:
             return Sideline([], [], [])
-        others, self._others = joined(self._others), []
+        others, self._others, self._other_words = joined(self._others), [], 0
         return self._take_others(others)
 
     def forget_names(self) -> None:
@@ -84,13 +92,17 @@ class Intake:
 
     def nbytes(self) -> int:
         """About how much memory waits."""
-        return self.pending.nbytes() + sum(block.words.nbytes for block in self._others)
+        return self.pending.nbytes() + 8 * self._other_words
 
     # -- samples -------------------------------------------------------------------------------------------------
 
     def _take_samples(self, block: Block, times: U64s) -> None:
         at = block.of_type(Type.SAMPLE)
         if not at.size:
+            return
+        if self.tasks_only and (word := self._events.time_word()) is not None:
+            at = at[block.size[at] > word]
+            times[at] = block.words[block.start[at] + word]
             return
         owner = columns.events_of_samples(block, at, self._events)
         for position in np.flatnonzero(np.bincount(owner + 1)).tolist():

@@ -14,7 +14,7 @@ import numpy as np
 from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
-from necroscope.sense.perf.symtab import SymbolTable
+from necroscope.sense.perf.symtab import SymbolTable, ended
 
 JIT_MODULE = "[jit]"
 _LINE = re.compile(rb"^(?:0x)?([0-9a-fA-F]{1,16})[ \t]+(?:0x)?([0-9a-fA-F]{1,16})[ \t]+([^\n]+)$", re.MULTILINE)
@@ -29,10 +29,9 @@ def parse_jit_map(data: bytes) -> SymbolTable:
     start = np.array([int(line[1], 16) for line in lines], np.uint64)
     size = np.array([int(line[2], 16) for line in lines], np.uint64)
     at = np.array([line.start(3) for line in lines], np.int64)
-    length = np.array([line.end(3) - line.start(3) for line in lines], np.int64)
     _, newest = np.unique(start, return_index=True)
-    columns = (start[newest], size[newest], at[newest], length[newest])
-    return SymbolTable(*columns, np.zeros(newest.size, np.int8), data)
+    rank = np.zeros(newest.size, np.int8)
+    return SymbolTable(start[newest], size[newest], at[newest], rank, ended(data, b"\n"))
 
 
 class JitMaps:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.errors import Unavailable
-from necroscope.sense.perf.symtab import SymbolTable
+from necroscope.sense.perf.symtab import SymbolTable, ended
 
 KERNEL_MODULE = "[kernel]"
 _TYPES = np.frombuffer(b"TtWwDdBb", np.uint8)
@@ -61,9 +61,9 @@ def parse_kallsyms(data: bytes) -> KernelSymbols:
     begins, ends = begins[whole], ends[whole]
     kind = octets[begins + 17] if begins.size else octets[:0]
     wanted = np.isin(kind, _TYPES)
-    begins, ends, kind = begins[wanted], ends[wanted], kind[wanted]
+    begins, kind = begins[wanted], kind[wanted]
     address, readable = _hexadecimal(octets, begins)
-    begins, ends, kind, address = begins[readable], ends[readable], kind[readable], address[readable]
+    begins, kind, address = begins[readable], kind[readable], address[readable]
     if not address.size:
         raise Unavailable(
             "the kernel's symbols are empty", "this kernel has no /proc/kallsyms, or the file is no such list"
@@ -73,7 +73,7 @@ def parse_kallsyms(data: bytes) -> KernelSymbols:
     local = (kind >= ord("a")).astype(np.int8)
     rank = np.where(np.isin(kind, _WEAK), np.int8(2), local).astype(np.int8)
     zero = np.zeros(address.size, np.uint64)
-    return KernelSymbols(SymbolTable(address, zero, begins + 19, ends - begins - 19, rank, data))
+    return KernelSymbols(SymbolTable(address, zero, begins + 19, rank, ended(data, b"\n")))
 
 
 def reference_address(data: bytes, name: str) -> int | None:

@@ -12,6 +12,7 @@ import os
 import queue
 import stat
 import threading
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -37,19 +38,21 @@ class _Request:
     done: threading.Event = field(default_factory=threading.Event)
     table: SymbolTable | None = None
     fd: int = -1
+    used: int = 0
 
 
 class ObjectFiles:
     """Symbol tables of mapped files. `wait_s` bounds how long one flush may wait for all of them; None: no bound."""
 
     def __init__(
-        self, host: Host, wait_s: float | None = None, memory: int = 96 << 20, largest: int = 64 << 20
+        self, host: Host, wait_s: float | None = None, memory: int = 96 << 20, largest: int = 64 << 20, most: int = 256
     ) -> None:
         self.host = host
         self.build_ids: dict[str, str] = {}
         self._wait_s = wait_s
         self._deadline_s = 0.0
-        self._memory, self._largest = memory, largest
+        self._memory, self._largest, self._most = memory, largest, most
+        self._turn = 0
         self._requests: dict[object, _Request] = {}
         self._held: list[_Request] = []
         self._queue: queue.SimpleQueue[_Request] = queue.SimpleQueue()
@@ -69,6 +72,8 @@ class ObjectFiles:
             self._start(request)
         if self._wait_s is not None and not request.done.is_set():
             request.done.wait(max(0.0, self._deadline_s - clock.elapsed_s()))
+        self._turn += 1
+        request.used = self._turn
         return request.table, request.done.is_set()
 
     def hold(self, file: MappedFile, pid: int) -> None:
@@ -121,13 +126,16 @@ class ObjectFiles:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Drop the tables that were read first when they take too much memory; they are read again when needed."""
-        loaded = [(key, one) for key, one in list(self._requests.items()) if one.table is not None]
-        total = sum(one.table.nbytes for _, one in loaded if one.table is not None)
-        for key, one in loaded[:-1]:
-            if total <= self._memory:
+        """Drop the tables that nobody asked for longest when they are too many; they are read again when needed."""
+        loaded = sorted(
+            ((one.used, key, one.table.nbytes) for key, one in list(self._requests.items()) if one.table is not None),
+            key=lambda known: known[0],
+        )
+        total, count = sum(size for _, _, size in loaded), len(loaded)
+        for _, key, size in loaded[:-1]:
+            if total <= self._memory and count <= self._most:
                 break
-            total -= one.table.nbytes if one.table is not None else 0
+            total, count = total - size, count - 1
             self._requests.pop(key, None)
         for key in list(self._requests)[: max(0, len(self._requests) - (1 << 14))]:
             self._requests.pop(key, None)
@@ -135,15 +143,12 @@ class ObjectFiles:
     def _load(self, request: _Request) -> SymbolTable | None:
         wanted = request.file.build_id or self.build_ids.get(request.file.path, "")
         for fd, certain in self._candidates(request):
-            try:
-                elf = Elf(_reader(fd), self._largest)
+            file = _File(fd)
+            with contextlib.suppress(Unavailable, OSError, ValueError, IndexError, MemoryError):
+                elf = Elf(file, self._largest)
                 right = elf.build_id() == wanted if wanted else certain or _same_inode(fd, request.file)
                 if right:
                     return self._symbols(elf, elf.build_id())
-            except (Unavailable, OSError, ValueError, IndexError, MemoryError):
-                continue
-            finally:
-                os.close(fd)
         return None
 
     def _candidates(self, request: _Request) -> Iterator[tuple[int, bool]]:
@@ -172,11 +177,8 @@ class ObjectFiles:
         if build_id and not elf.has_symtab:
             for folder in _DEBUG_FOLDERS:
                 with contextlib.suppress(OSError, Unavailable):
-                    fd = self._open(f"{folder}/{build_id[:2]}/{build_id[2:]}.debug")
-                    try:
-                        return elf.symbols(Elf(_reader(fd), self._largest, segments=elf.segments))
-                    finally:
-                        os.close(fd)
+                    file = _File(self._open(f"{folder}/{build_id[:2]}/{build_id[2:]}.debug"))
+                    return elf.symbols(Elf(file, self._largest, segments=elf.segments))
         return elf.symbols()
 
     def _open(self, path: str) -> int:
@@ -194,14 +196,20 @@ class ObjectFiles:
             request.fd = -1
 
 
-class _reader:  # noqa: N801 - a function that remembers a descriptor
+class _File:
+    """Bytes of an open file, for as long as somebody holds it: a table of symbols reads its names from it."""
+
     def __init__(self, fd: int) -> None:
         self._fd = fd
+        self._close = weakref.finalize(self, os.close, fd)
 
     def __call__(self, offset: int, size: int) -> bytes:
-        if offset >= 1 << 62 or size <= 0:
+        if not 0 <= offset < 1 << 62 or size <= 0:
             return b""
-        return os.pread(self._fd, size, offset)
+        try:
+            return os.pread(self._fd, size, offset)
+        except OSError:
+            return b""
 
 
 def _same_inode(fd: int, file: MappedFile) -> bool:

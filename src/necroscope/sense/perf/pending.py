@@ -60,7 +60,7 @@ class Pending:
         """What is not newer than `limit`."""
         due = Due()
         if self.samples:
-            due.samples, self.samples = _split_samples(joined(self.samples), limit)
+            due.samples, self.samples = _split_samples(self.samples, limit)
         if self.tasks:
             due.tasks, self.tasks = _split(self.tasks, limit)
         if self.mappings:
@@ -70,11 +70,20 @@ class Pending:
         return due
 
 
-def _split_samples(rows: SampleRows, limit: int) -> tuple[SampleRows | None, list[SampleRows]]:
-    due = rows.time <= np.uint64(limit)
-    if due.all():
-        return rows, []
-    return (rows.take(due) if due.any() else None), [rows.take(~due)]
+def _split_samples(parts: list[SampleRows], limit: int) -> tuple[SampleRows | None, list[SampleRows]]:
+    """Part by part: most are due as a whole or not at all, and need not be copied."""
+    go: list[SampleRows] = []
+    stay: list[SampleRows] = []
+    for part in parts:
+        due = part.time <= np.uint64(limit)
+        if due.all():
+            go.append(part)
+        elif due.any():
+            go.append(part.take(due))
+            stay.append(part.take(~due))
+        else:
+            stay.append(part)
+    return (joined(go) if go else None), stay
 
 
 def _split(parts: list[Table], limit: int) -> tuple[Table | None, list[Table]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,49 @@ from numpy.typing import NDArray
 UNKNOWN = "[unknown]"
 
 
-@dataclass(frozen=True, slots=True)
 class Stack:
-    """Frames, outermost first. `modules` has the same length: "[kernel]", "[nf_tables]", "libc.so.6", "[vdso]"."""
+    """Frames, outermost first. `modules` has the same length: "[kernel]", "[nf_tables]", "libc.so.6", "[vdso]".
 
-    stack_id: int
-    frames: tuple[str, ...]
-    modules: tuple[str, ...]
+    Kept as its canonical bytes, which is what everybody wants: names are spelled out when somebody asks for them.
+    """
+
+    __slots__ = ("canonical", "stack_id")
+
+    def __init__(self, stack_id: int, frames: Iterable[str], modules: Iterable[str]) -> None:
+        self.stack_id = stack_id
+        self.canonical = b"".join(map(canonical_frame, frames, modules))
+
+    @classmethod
+    def spelled(cls, canonical: bytes) -> Self:
+        """The stack with these canonical bytes."""
+        made = cls.__new__(cls)
+        made.canonical = canonical
+        made.stack_id = int.from_bytes(hashlib.blake2b(canonical, digest_size=8).digest(), "little")
+        return made
+
+    @property
+    def text(self) -> str:
+        """The canonical bytes as text; what is no UTF-8 is escaped as Python escapes it in names of files."""
+        return self.canonical.decode("utf-8", "surrogateescape")
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(frame.partition("\x1f")[0] for frame in self.text.split("\x1e")[:-1])
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Where each name is."""
+        return tuple(frame.partition("\x1f")[2] for frame in self.text.split("\x1e")[:-1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stack) and (self.stack_id, self.canonical) == (other.stack_id, other.canonical)
+
+    def __hash__(self) -> int:
+        return self.stack_id
+
+    def __repr__(self) -> str:
+        return f"Stack({self.stack_id}, {self.frames}, {self.modules})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@
 
 perf writes to a pipe. Its rings are large, so that nothing is lost while its core is taken by somebody else, and a
 `ping` on its control pipe every half second makes it empty them; without, data would come when a ring is full, minutes
-late. A thread of its own reads the pipe into memory and waits for nothing but perf. perf dies with us in any case.
+late. A thread of its own reads the pipe into memory and waits for nothing but perf. perf dies with us in any case. When
+it is closed, what it still had in its rings can be taken: also from a perf that somebody had stopped.
 
 What this perf or kernel lacks is found by trying: the full command first, then without one feature after the other.
 """
@@ -39,6 +40,7 @@ TRACEPOINTS = ("cgroup_mkdir", "cgroup_rmdir", "cgroup_release", "cgroup_attach_
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 
 _SETTLED_S = 0.6
+_GOODBYE_S = 2.0
 # A fresh process ties itself to our life and becomes perf: between fork and exec no Python may run beside threads.
 _TIED = """
 import ctypes, os, sys
@@ -104,6 +106,7 @@ class PerfSession:
         self._process = process
         self._control = control
         self._chunks: queue.Queue[bytes] = queue.Queue(maxsize=QUEUE_BYTES // CHUNK_BYTES)
+        self._rest: list[bytes] = []
         self._reader = threading.Thread(target=self._read, name="perf-reader", daemon=True)
         self._pinger = threading.Thread(target=self._ping, name="perf-pinger", daemon=True)
         self._ending = threading.Event()
@@ -132,9 +135,11 @@ class PerfSession:
 
     def take(self, timeout_s: float) -> bytes | None:
         """Everything that came, at least once per ping; None when perf has ended and all was taken."""
-        chunks: list[bytes] = []
+        chunks, self._rest = self._rest, []
+        if chunks:
+            timeout_s = 0.0
         with contextlib.suppress(queue.Empty):
-            chunks.append(self._chunks.get(timeout=timeout_s))
+            chunks.append(self._chunks.get(timeout_s > 0, timeout_s))
             while True:
                 chunks.append(self._chunks.get_nowait())
         if not chunks and not self._reader.is_alive() and self._chunks.empty():
@@ -142,20 +147,25 @@ class PerfSession:
         return b"".join(chunks)
 
     def hangs_for_s(self) -> float:
-        """Seconds since perf answered a ping; a stopped or stuck perf shows here."""
-        return clock.elapsed_s() - self._control.answered_s
+        """For how long perf has not answered pings: a stopped or stuck perf shows here. Time in which nobody asked,
+        because this process itself was stopped, does not count."""
+        return self._control.unanswered * PING_S
 
     def close(self) -> None:
-        """End perf: asked first, then killed. Nothing of it remains."""
+        """End perf: asked first, then killed. Nothing of it remains, and what it still had to say can be taken."""
         self._ending.set()
         if self._process.poll() is None:
+            # One that is stopped hears nothing; once it goes on it empties its rings, then ends.
             self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGCONT)
+        self._keep_rest(_GOODBYE_S)
+        if self._process.poll() is None:
             try:
-                self._process.wait(2.0)
+                self._process.wait(0.2)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._drain_until_read()
+        self._keep_rest(_GOODBYE_S)
         self._pinger.join(2.0)
         self._control.close()
         assert self._process.stdout is not None
@@ -167,14 +177,14 @@ class PerfSession:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _drain_until_read(self) -> None:
-        """The reader may wait for room in the queue; make some until it has seen the end."""
-        ends = clock.elapsed_s() + 5.0
-        while self._reader.is_alive() and clock.elapsed_s() < ends:
-            self._reader.join(0.05)
-            if self._reader.is_alive() and self._chunks.full():
-                with contextlib.suppress(queue.Empty):
-                    self._chunks.get_nowait()
+    def _keep_rest(self, patience_s: float) -> None:
+        """Take in what still comes, until the reader has seen the end: it waits for room in the queue."""
+        ends = clock.elapsed_s() + patience_s
+        while (alive := self._reader.is_alive()) or not self._chunks.empty():
+            with contextlib.suppress(queue.Empty):
+                self._rest.append(self._chunks.get(alive, 0.05))
+            if clock.elapsed_s() > ends:
+                return
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -201,7 +211,7 @@ class _Control:
         self._answers, self.from_perf = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._commands, False)
         os.set_blocking(self._answers, False)
-        self.answered_s = clock.elapsed_s()
+        self.unanswered = 0
 
     def handed_over(self) -> None:
         """perf has its ends; ours are closed."""
@@ -211,10 +221,11 @@ class _Control:
     def ping(self) -> None:
         """Ask perf to empty its rings. A pipe full of unread pings says that it does not listen."""
         with contextlib.suppress(OSError):
-            os.write(self._commands, b"ping\n")
-        with contextlib.suppress(OSError):
             if os.read(self._answers, 4096):
-                self.answered_s = clock.elapsed_s()
+                self.unanswered = 0
+        self.unanswered += 1
+        with contextlib.suppress(OSError):
+            os.write(self._commands, b"ping\n")
 
     def close(self) -> None:
         os.close(self._commands)

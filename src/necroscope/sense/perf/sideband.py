@@ -23,6 +23,8 @@ U64s = NDArray[np.uint64]
 U32s = NDArray[np.uint32]
 _MMAP_WORDS, _MMAP2_WORDS = 5, 9
 _LOW = np.uint64(0xFFFFFFFF)
+_USUAL_BUILD_ID, _LONGEST_BUILD_ID = 16, 20
+_MINORS = 1 << 20
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -159,10 +161,22 @@ def _mapped_file(record: bytes, identified: bool, with_build_id: bool) -> Mapped
     path = name.decode("utf-8", "surrogateescape")
     if not identified:
         return MappedFile(path)
-    if with_build_id:
-        return MappedFile(path, build_id=record[44 : 44 + min(record[40], 20)].hex())
+    if with_build_id and _has_build_id(record):
+        return MappedFile(path, build_id=record[44 : 44 + record[40]].hex())
     major, minor, inode = (int.from_bytes(record[low:high], "little") for low, high in ((40, 44), (44, 48), (48, 56)))
     return MappedFile(path, device=(major, minor), inode=inode)
+
+
+def _has_build_id(record: bytes) -> bool:
+    """Whether the mark tells the truth.
+
+    While another perf asks for build ids, the kernel (seen on 6.18) sets it on records that have device and inode too:
+    what looks like the length is then the low byte of a major number, and what looks like an id begins with a minor.
+    """
+    length, short = record[40], record[40] < _USUAL_BUILD_ID
+    if not 0 < length <= _LONGEST_BUILD_ID or any(record[41:44]):
+        return False
+    return not short or int.from_bytes(record[44:48], "little") >= _MINORS
 
 
 def tasks(

@@ -16,7 +16,7 @@ from necroscope.sense.perf.frames import MARK, FrameTable
 from necroscope.sense.perf.hashing import HashIndex, SpanHasher, mix
 from necroscope.sense.perf.layout import CONTEXT_ELSEWHERE, CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER
 from necroscope.sense.perf.programs import Programs
-from necroscope.sense.perf.samples import UNKNOWN, Stack, stack_id
+from necroscope.sense.perf.samples import UNKNOWN, Stack
 from necroscope.sense.perf.spaces import locate
 from necroscope.sense.perf.walk import spans
 
@@ -32,7 +32,7 @@ _ELSEWHERE = np.uint64(
 _HERE = np.array([CONTEXT_KERNEL, CONTEXT_USER], np.uint64)
 _ODD = np.array(CONTEXT_ELSEWHERE, np.uint64)
 _ADDRESSES = 1 << 17
-_STACKS = 1 << 19
+_STACKS = 1 << 17
 _FRAMES = 1 << 19
 
 
@@ -182,19 +182,8 @@ class Stacks:
         real = np.concatenate([[0], np.cumsum(rows != MARK)])
         ends = np.cumsum(depth)
         bounds = zip(real[ends - depth].tolist(), real[ends].tolist(), strict=True)
-        flat = rows[rows != MARK].tolist()
-        names, modules, canonical = self.frames.names, self.frames.modules, self.frames.canonical
-        made = []
-        for low, high in bounds:
-            frames = flat[low:high]
-            made.append(
-                Stack(
-                    stack_id(map(canonical.__getitem__, frames)),
-                    tuple(map(names.__getitem__, frames)),
-                    tuple(map(modules.__getitem__, frames)),
-                )
-            )
-        return made
+        canonical = list(map(self.frames.canonical.__getitem__, rows[rows != MARK].tolist()))
+        return [Stack.spelled(b"".join(canonical[low:high])) for low, high in bounds]
 
     def _bound(self) -> None:
         """Forget when too much is remembered: the next rows ask again, and stacks may be handed out twice."""

@@ -178,6 +178,8 @@ class Decoder:
         block, used = walk(memoryview(bytes(view)) if place & 7 else view, window)
         if used:
             self._intake.take(block)
+            if self._intake.enough:
+                self._aside(self._intake.settle())
             if self._intake.nbytes() > self._pending_bytes:
                 self._force(rows)
             elif len(self._intake.pending.samples) >= _PARTS:

@@ -66,7 +66,11 @@ class _Numbered:
         if self._generation != frames.generation:
             self._generation = frames.generation
             self.numbers.fill(-1)
-        for place in np.unique(places[self.numbers[places] < 0]).tolist():
+        numbers: I32s = self.numbers[places]
+        fresh = places[numbers < 0]
+        if not fresh.size:
+            return numbers
+        for place in set(fresh.tolist()):
             self.numbers[place] = frames.number(*spell(place))
         return self.numbers[places]
 
@@ -82,7 +86,6 @@ class Symbols:
         self._references = kernel.references if kernel else {}
         self._jit = jit
         self.programs = Programs()
-        self._numbered: dict[int, tuple[object, _Numbered]] = {}
         self._vdso: SymbolTable | bool | None = False
         self._unresolved: Counter[tuple[str, str, int]] = Counter()
 
@@ -162,13 +165,12 @@ class Symbols:
                     self._vdso = _read_vdso(self.objects.host)
         return self._vdso
 
-    def _numbers_of(self, table: SymbolTable) -> _Numbered:
-        known = self._numbered.get(id(table))
-        if known is None or known[0] is not table:
-            known = self._numbered[id(table)] = (table, _Numbered(len(table)))
-            while len(self._numbered) > 512:
-                self._numbered.pop(next(iter(self._numbered)))
-        return known[1]
+    @staticmethod
+    def _numbers_of(table: SymbolTable) -> _Numbered:
+        """Kept with the table, so that both go together."""
+        if not isinstance(table.numbers, _Numbered):
+            table.numbers = _Numbered(len(table))
+        return table.numbers
 
     def _note(self, module: str, mapped: MappedFile, offsets: U64s) -> None:
         if len(self._unresolved) < _UNRESOLVED:

@@ -1,0 +1,122 @@
+"""`necroscope flame`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from necroscope.cli.looking import look, window_json, write
+from necroscope.cli.options import console
+from necroscope.cli.windows import Wanted, window_options
+
+if TYPE_CHECKING:
+    from necroscope.cli.looking import Looked
+    from necroscope.query.flame import Flame
+    from necroscope.show.caption import Caption
+
+_SUFFIXES = (".svg", ".png", ".folded", ".txt")
+
+
+@click.command()
+@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@window_options
+@click.option(
+    "--diff", is_flag=True, help="Against the same node outside symptoms: what grew, what is new, what is gone."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="FILE.svg, .png or .folded.")
+@click.option("--rows", "max_rows", type=click.IntRange(1), default=40, show_default=True, help="Rows in the terminal.")
+@click.option("--idle", is_flag=True, help="With the stacks of idle cores, which are left out otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="Print the layout as one JSON document (docs/json.md).")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but what was asked for.")
+@click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured too).")
+def flame(
+    store: Path | None,
+    wanted: Wanted,
+    diff: bool,
+    output: Path | None,
+    max_rows: int,
+    idle: bool,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> None:
+    """A flame graph of a window: in the terminal, or as a file by its ending.
+
+    Widths are core time. With --diff they are the mean of the window and of the baseline, so that new and vanished
+    stacks are both there; only changes that are hardly chance are coloured, and the largest are listed.
+
+    \b
+    Examples:
+      necroscope flame --event nic-reset --before 5s --after 0s
+      necroscope flame --diff --cpu 33 --at 14:03:07 -o core33.svg
+      necroscope flame --from -1m --process node-agent -o agent.folded
+    """
+    from necroscope.errors import BadInput
+    from necroscope.query.flame import flame as layout
+    from necroscope.query.tree import tree
+
+    if output is not None and (output.suffix not in _SUFFIXES or (diff and output.suffix == ".folded")):
+        raise BadInput(f"{output} names no picture that can be drawn.", f"end it with {', '.join(_SUFFIXES)}")
+    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle)
+    made = looked.profile
+    if diff and not looked.compared:
+        raise BadInput(
+            "There is nothing to compare the window with.", "the recording has no other time without symptoms"
+        )
+    if output is not None and output.suffix == ".folded":
+        from necroscope.show.export.folded import lines
+
+        write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
+        return
+    graph = layout(tree(made.ledger), made.seconds, made.core_seconds, made.per_weight)
+    if as_json:
+        _print_json(looked, graph)
+    elif output is not None:
+        _draw(looked, graph, output, quiet)
+    elif not quiet:
+        _show(looked, graph, max_rows, no_color)
+
+
+def _caption(looked: Looked) -> Caption:
+    from necroscope.quantity import plural
+    from necroscope.show.caption import Caption
+
+    made = looked.profile
+    baseline = f"{plural(len(looked.baselines), 'window')} of the same length" if looked.compared else ""
+    return Caption("", made.select.window, made.cores, baseline)
+
+
+def _show(looked: Looked, graph: Flame, max_rows: int, no_color: bool) -> None:
+    from necroscope.show.flame_text import flame_text
+    from necroscope.show.shade import depth_of
+
+    out = console(no_color)
+    depth = "none" if out.no_color else depth_of(out.color_system)
+    out.print(flame_text(graph, out.width, depth, _caption(looked), max_rows))
+
+
+def _draw(looked: Looked, graph: Flame, output: Path, quiet: bool) -> None:
+    if output.suffix == ".png":
+        from necroscope.show.png import flame_png
+
+        data = flame_png(graph, _caption(looked))
+    elif output.suffix == ".svg":
+        from necroscope.show.flame_svg import flame_svg
+
+        data = flame_svg(graph, _caption(looked)).encode()
+    else:
+        from necroscope.show.flame_text import flame_text
+
+        data = f"{flame_text(graph, 200, 'none', _caption(looked), 1000).plain}\n".encode()
+    write(output, data, quiet)
+
+
+def _print_json(looked: Looked, graph: Flame) -> None:
+    import json
+    from dataclasses import asdict
+
+    boxes = [{**asdict(box), "significant": box.significant} for box in graph.boxes]
+    document = {"schema": "necroscope.flame/1", **window_json(looked), "hidden": graph.hidden, "boxes": boxes}
+    click.echo(json.dumps(document, indent=2))

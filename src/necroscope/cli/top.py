@@ -1,0 +1,110 @@
+"""`necroscope top`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from necroscope.cli.looking import baseline_options, look, window_json
+from necroscope.cli.options import console, output_options
+from necroscope.cli.windows import Wanted, window_options
+
+if TYPE_CHECKING:
+    from necroscope.cli.looking import Looked
+    from necroscope.query.tops import Top
+
+_DIMENSIONS = ("process", "thread", "function", "self", "cgroup", "module")
+
+
+@click.command()
+@click.option("--by", type=click.Choice(_DIMENSIONS), default="process", show_default=True, help="What a row is.")
+@click.option("-n", "--most", type=click.IntRange(1), default=20, show_default=True, help="How many rows.")
+@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@window_options
+@baseline_options
+@output_options
+def top(
+    by: str,
+    most: int,
+    store: Path | None,
+    wanted: Wanted,
+    against: str,
+    as_json: bool,
+    no_color: bool,
+    quiet: bool,
+) -> None:
+    """Who took the cores in a window, and what of it is unusual.
+
+    Shares are of core time as the cores counted it, not of samples. Rows that differ from the same node at other times
+    by more than chance come first, the largest change first; the others follow by size. `function` counts a function
+    with everything that it calls, `self` the function alone.
+
+    \b
+    Examples:
+      necroscope top --event nic-reset --before 5s --after 0s
+      necroscope top --by function --cpu 33 --at 14:03:07
+      necroscope top --by cgroup --from -5m --against none
+    """
+    from necroscope.query.tops import tops
+
+    looked = look(store, wanted, against, no_color, quiet or as_json)
+    made = looked.profile
+    rows = tops(made.ledger, by, made.seconds, made.core_seconds, made.per_weight)  # type: ignore[arg-type]
+    if quiet:
+        return
+    if as_json:
+        _print_json(looked, rows[:most], by)
+    else:
+        _print_table(looked, rows, most, by, no_color)
+
+
+def _print_json(looked: Looked, rows: list[Top], by: str) -> None:
+    import json
+
+    def row(one: Top) -> dict[str, Any]:
+        lift = one.lift if one.lift is not None and one.lift != float("inf") else None
+        return {**asdict(one), "lift": lift, "new": one.before == 0.0, "significant": one.significant}
+
+    document = {"schema": "necroscope.top/1", **window_json(looked), "by": by, "rows": [row(one) for one in rows]}
+    click.echo(json.dumps(document, indent=2))
+
+
+def _print_table(looked: Looked, rows: list[Top], most: int, by: str, no_color: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from necroscope.show.caption import cores
+    from necroscope.show.plain import plain
+
+    compared = looked.compared
+    out = console(no_color)
+    out.print(Text(looked.headline()))
+    table = Table(box=None, pad_edge=False)
+    table.add_column(by)
+    table.add_column({"process": "pid", "thread": "tid", "function": "module", "self": "module"}.get(by, ""))
+    for name in ("cores", "of all", *(("before", "change", "chance") if compared else ()), "samples"):
+        table.add_column(name, justify="right")
+    for row in rows[:most]:
+        against = (cores(row.before or 0.0), _change(row), _chance(row.chance)) if compared else ()
+        share = f"{100 * row.cores / looked.profile.cores:.1f} %"
+        cells = (row.name, row.detail, cores(row.cores), share, *against, f"{row.samples:,}")
+        style = "bold" if row.significant else ""
+        table.add_row(*(Text(plain(cell), style=style) for cell in cells))
+    out.print(table)
+    if len(rows) > most:
+        out.print(Text(f"and {len(rows) - most:,} more (-n)", style="dim"))
+
+
+def _change(row: Top) -> str:
+    if not row.before:
+        return "new"
+    return f"{row.cores - row.before:+.3f}"
+
+
+def _chance(chance: float) -> str:
+    if chance >= 0.01:
+        return "chance"
+    return f"{chance:.0e}" if chance > 1e-99 else "0"

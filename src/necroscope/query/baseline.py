@@ -1,0 +1,40 @@
+"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from necroscope.clock import NS
+from necroscope.store.catalog import Window
+
+MOST = 24
+WITHIN_NS = 3600 * NS
+# What led to a symptom began before it, and what it caused goes on after it.
+BEFORE_NS, AFTER_NS = 60 * NS, 15 * NS
+
+
+def baselines(window: Window, recorded: Window, symptoms: Sequence[int], most: int = MOST) -> list[Window]:
+    """At most `most` windows as long as `window`, within an hour of it, evenly spread; none when nothing is left."""
+    length = window[1] - window[0] + 1
+    bad = [(at - BEFORE_NS, at + AFTER_NS) for at in symptoms]
+    bad.append((window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)))
+    first = max(recorded[0], window[0] - WITHIN_NS)
+    last = min(recorded[1], window[1] + WITHIN_NS)
+    found = []
+    for low, high in _free(bad, first, last):
+        count = (high - low) // length
+        found += [(low + place * length, low + (place + 1) * length - 1) for place in range(count)]
+    step = max(1.0, len(found) / most)
+    return [found[int(place * step)] for place in range(min(most, len(found)))]
+
+
+def _free(bad: Sequence[Window], first: int, last: int) -> list[Window]:
+    """The stretches between the bad ones, half open."""
+    found, at = [], first
+    for low, high in sorted(bad):
+        if low > at:
+            found.append((at, min(low, last + 1)))
+        at = max(at, high + 1)
+    if at <= last:
+        found.append((at, last + 1))
+    return [(low, high) for low, high in found if high > low]

@@ -1,0 +1,130 @@
+"""Where things are on the timeline: the first and last sample, an event, the symptoms of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from necroscope.errors import BadInput
+from necroscope.query.sealed import damage, opened
+from necroscope.store.catalog import Segment, Window
+from necroscope.store.reader import Snapshot
+from necroscope.store.rollups import left_over
+from necroscope.store.segment import read_table
+from necroscope.store.tables import SYMPTOM_SOURCES, Event
+
+_FIELDS = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
+
+
+def events(snapshot: Snapshot, window: Window, sources: tuple[str, ...] = ()) -> list[Event]:
+    """The events of a window, oldest first; with `sources`, those that one of these told."""
+    return _chosen(_event_tables(snapshot, window, _FIELDS), window, sources)
+
+
+def _chosen(tables: Iterable[Any], window: Window, sources: tuple[str, ...]) -> list[Event]:
+    found: dict[int, Event] = {}
+    for table in tables:
+        at_ns = table["at_ns"].to_numpy()
+        rows = table.filter(pa.array((at_ns >= window[0]) & (at_ns <= window[1])))
+        for row in rows.select(_FIELDS).to_pylist():
+            event = Event(**row)
+            if not sources or event.source in sources:
+                found[event.id] = event
+    return sorted(found.values(), key=lambda event: event.at_ns)
+
+
+def symptoms(snapshot: Snapshot, window: Window) -> list[Event]:
+    """What somebody suffered from: lines of logs, and marks."""
+    return _chosen(_symptom_tables(snapshot, window), window, SYMPTOM_SOURCES)
+
+
+def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
+    """When the event with this id was, or the last of this kind, and what it was; None when there is none."""
+    import pyarrow.compute as pc
+
+    by_id = name.isascii() and name.isdigit() and int(name) < 1 << 64
+    value = pa.scalar(int(name), pa.uint64()) if by_id else pa.scalar(name)
+    best: tuple[int, str] | None = None
+    for table in _event_tables(snapshot, None, ["id", "at_ns", "kind", "subject"]):
+        rows = table.filter(pc.equal(table["id"] if by_id else table["kind"].cast(pa.string()), value))
+        for at_ns, kind, subject in zip(*(rows[one].to_pylist() for one in ("at_ns", "kind", "subject")), strict=True):
+            if best is None or at_ns > best[0]:
+                best = at_ns, f"around {kind} {subject}".rstrip()
+    return best
+
+
+def _event_tables(snapshot: Snapshot, window: Window | None, columns: list[str]) -> Iterator[Any]:
+    """Events that are not sealed yet, then those of the segments, the latest first."""
+    if (live := snapshot.live.get("events")) is not None:
+        yield live.select(columns)
+    for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
+        if segment.overlaps(window) and (table := _table(segment, "events", columns)) is not None:
+            yield table
+
+
+def _table(segment: Segment, name: str, columns: list[str]) -> Any:
+    """Columns of a table; None when the segment has none of it, or it cannot be read."""
+    with damage(segment.file(name), []):
+        file = opened(segment, name)
+        if file is not None:
+            with file:
+                return file.read(columns=columns, use_threads=False)
+    return None
+
+
+def _symptom_tables(snapshot: Snapshot, window: Window) -> Iterator[Any]:
+    """Like `_event_tables`, from roll-ups where there are some."""
+    rolled = []
+    for rollup in snapshot.rollups:
+        try:
+            table = read_table(rollup, "symptoms", _FIELDS)
+        except (OSError, pa.ArrowException):
+            continue
+        if table is not None or rollup.path.exists():
+            rolled.append(rollup)
+        if table is not None and rollup.overlaps(window):
+            yield table
+    segments = left_over(snapshot.segments, rolled)
+    yield from _event_tables(replace(snapshot, segments=tuple(segments)), window, _FIELDS)
+
+
+def extent(snapshot: Snapshot) -> tuple[int, int]:
+    """Times of the first and the last sample. Few files are opened: segments tell by name where to look."""
+    spans = [_span_of_live(snapshot)] if "samples" in snapshot.live and snapshot.live["samples"].num_rows else []
+    for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
+        if spans and segment.to_ns <= max(span[1] for span in spans):
+            break
+        spans += _span_of(segment)
+    for segment in sorted(snapshot.segments, key=lambda one: one.from_ns):
+        if spans and segment.from_ns >= min(span[0] for span in spans):
+            break
+        spans += _span_of(segment)
+    if not spans:
+        raise BadInput("The store has no samples.", "record first (`necroscope record`), or give another --store")
+    return min(span[0] for span in spans), max(span[1] for span in spans)
+
+
+def _span_of_live(snapshot: Snapshot) -> Window:
+    at_ns = snapshot.live["samples"]["at_ns"].to_numpy()
+    return int(at_ns.min()), int(at_ns.max())
+
+
+def _span_of(segment: Segment) -> list[Window]:
+    """Times of a segment's first and last sample; empty when it has none, or cannot be read."""
+    with damage(segment.file("samples"), []):
+        file = opened(segment, "samples")
+        if file is not None:
+            with file:
+                return [_span_of_groups(segment, file.metadata)]
+    return []
+
+
+def _span_of_groups(segment: Segment, metadata: Any) -> Window:
+    column = metadata.schema.to_arrow_schema().get_field_index("at_ns")
+    spans = [metadata.row_group(group).column(column).statistics for group in range(metadata.num_row_groups)]
+    if not spans or any(span is None or not span.has_min_max for span in spans):
+        return segment.from_ns, segment.to_ns
+    return min(span.min for span in spans), max(span.max for span in spans)

@@ -1,0 +1,233 @@
+"""Samples counted by task and stack in several windows at once: what every view of a profile is made from.
+
+Counts add up: over windows, over segments, over nodes. Memory goes with the variety of what was sampled, which is
+bounded: when there are too many different stacks, the rarest lose their innermost frames, and `cut` says for how many
+samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.query.chunks import Chunk
+from necroscope.query.idle import idle
+from necroscope.store.catalog import Window
+
+I64s = NDArray[np.int64]
+F64s = NDArray[np.float64]
+_MOST_STACKS = 200_000
+_FOLD_ROWS = 400_000
+CUT = "[cut]\x1f[cut]\x1e"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A thread, as samples show it. Empty text is unknown."""
+
+    pid: int
+    tid: int
+    comm: str
+    cgroup: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Rows of (task, stack, window): how many samples, and their weight. `stacks` are canonical texts of frames."""
+
+    windows: tuple[Window, ...]
+    tasks: tuple[Task, ...]
+    stacks: tuple[str, ...]
+    task: I64s
+    stack: I64s
+    window: I64s
+    samples: I64s
+    weight: F64s
+    event: str = ""
+    cut: int = 0
+    cpus: frozenset[int] = frozenset()
+    """Cores that any sample is of, idle ones included."""
+
+    def total(self) -> tuple[I64s, F64s]:
+        """Samples and weight of each window."""
+        samples, weight = self.by(np.zeros(self.window.size, np.int64), 1)
+        return samples[0], weight[0]
+
+    def by(self, key: I64s, keys: int) -> tuple[I64s, F64s]:
+        """Sums by a key of each row: (keys, windows) of samples and of weight."""
+        place = key * len(self.windows) + self.window
+        size = keys * len(self.windows)
+        samples = np.bincount(place, self.samples, size).astype(np.int64)
+        return samples.reshape(keys, -1), _sums(place, self.weight, size).reshape(keys, -1)
+
+    def without(self, stacks: NDArray[np.bool_]) -> Ledger:
+        """Without the rows of the marked stacks."""
+        return self._of_rows(np.flatnonzero(~stacks[self.stack]))
+
+    def _of_rows(self, rows: NDArray[Any]) -> Ledger:
+        return replace(
+            self,
+            task=self.task[rows],
+            stack=self.stack[rows],
+            window=self.window[rows],
+            samples=self.samples[rows],
+            weight=self.weight[rows],
+        )
+
+
+class Keeper:
+    """Fills a ledger, chunk by chunk. Windows may not overlap."""
+
+    def __init__(self, windows: Sequence[Window], most_stacks: int = _MOST_STACKS) -> None:
+        self._windows = tuple(windows)
+        order = sorted(range(len(windows)), key=lambda place: windows[place])
+        self._order = np.array(order, np.int64)
+        self._from = np.array([windows[place][0] for place in order], np.int64)
+        self._to = np.array([windows[place][1] for place in order], np.int64)
+        self._most = most_stacks
+        self._tasks: dict[Task, int] = {}
+        self._by_id: dict[int, int] = {}
+        self._by_text: dict[str, int] = {}
+        self._parts: list[tuple[I64s, ...]] = []
+        self._weights: list[F64s] = []
+        self._rows = self._cut = 0
+        self.events: dict[str, int] = {}
+        """Samples by event."""
+        self._cpus: set[int] = set()
+
+    def add(self, chunk: Chunk) -> None:
+        """Count the samples of a chunk."""
+        window, inside = self._window_of(chunk.at_ns)
+        if not inside.all():
+            chunk, window = chunk.taken(np.flatnonzero(inside)), window[inside]
+        if not len(chunk):
+            return
+        for code, count in zip(*np.unique(chunk.event.codes, return_counts=True), strict=True):
+            name = chunk.event.names[code]
+            self.events[name] = self.events.get(name, 0) + int(count)
+        self._cpus.update(np.unique(chunk.cpu).tolist())
+        task, stack = self._tasks_of(chunk), self._stacks_of(chunk)
+        ones = np.ones(window.size, np.int64)
+        self._append(task, stack, window, ones, chunk.weight.astype(np.float64))
+        if len(self._by_text) > self._most:
+            self._cut_rare()
+
+    def close(self) -> Ledger:
+        """The ledger of everything that was added."""
+        self._fold()
+        empty = np.zeros(0, np.int64)
+        task, stack, window, samples = self._parts[0] if self._parts else (empty, empty, empty, empty)
+        weight = self._weights[0] if self._weights else np.zeros(0)
+        event = max(self.events, key=lambda name: self.events[name], default="")
+        return Ledger(
+            self._windows,
+            tuple(self._tasks),
+            tuple(self._by_text),
+            task,
+            stack,
+            window,
+            samples,
+            weight,
+            event,
+            self._cut,
+            frozenset(cpu for cpu in self._cpus if cpu >= 0),
+        )
+
+    # -- numbers ---------------------------------------------------------------------------------------------
+
+    def _window_of(self, at_ns: I64s) -> tuple[I64s, NDArray[np.bool_]]:
+        place = np.searchsorted(self._from, at_ns, side="right") - 1
+        inside = (place >= 0) & (at_ns <= self._to[np.maximum(place, 0)])
+        return self._order[np.maximum(place, 0)], inside
+
+    def _tasks_of(self, chunk: Chunk) -> I64s:
+        comms, cgroups = max(1, len(chunk.comm.names)), max(1, len(chunk.cgroup.names))
+        key = (chunk.tid.astype(np.int64) * comms + chunk.comm.codes) * cgroups + chunk.cgroup.codes
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        numbers = [
+            self._tasks.setdefault(
+                Task(
+                    int(chunk.pid[row]),
+                    int(chunk.tid[row]),
+                    chunk.comm.names[chunk.comm.codes[row]],
+                    chunk.cgroup.names[chunk.cgroup.codes[row]],
+                ),
+                len(self._tasks),
+            )
+            for row in first.tolist()
+        ]
+        of_sample: I64s = np.array(numbers, np.int64)[place.reshape(-1)]
+        return of_sample
+
+    def _stacks_of(self, chunk: Chunk) -> I64s:
+        local, place = np.unique(chunk.stack, return_inverse=True)
+        ids = chunk.stacks.ids(local).tolist()
+        fresh = [row for row, one in enumerate(ids) if one not in self._by_id]
+        for row, text in zip(fresh, chunk.stacks.frames(local[fresh]) if fresh else (), strict=True):
+            self._by_id[ids[row]] = self._by_text.setdefault(text, len(self._by_text))
+        of_sample: I64s = np.array([self._by_id[one] for one in ids], np.int64)[place.reshape(-1)]
+        return of_sample
+
+    # -- rows --------------------------------------------------------------------------------------------------
+
+    def _append(self, task: I64s, stack: I64s, window: I64s, samples: I64s, weight: F64s) -> None:
+        self._parts.append((task, stack, window, samples))
+        self._weights.append(weight)
+        self._rows += task.size
+        if self._rows > _FOLD_ROWS:
+            self._fold()
+
+    def _fold(self) -> None:
+        """Rows with the same task, stack and window become one."""
+        if not self._parts:
+            return
+        task, stack, window, samples = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        weight = np.concatenate(self._weights)
+        stacks, windows = max(1, len(self._by_text)), max(1, len(self._windows))
+        keys, place = np.unique((task * stacks + stack) * windows + window, return_inverse=True)
+        place = place.reshape(-1)
+        columns = keys // windows // stacks, keys // windows % stacks, keys % windows
+        self._parts = [(*columns, np.bincount(place, samples, keys.size).astype(np.int64))]
+        self._weights = [_sums(place, weight, keys.size)]
+        self._rows = keys.size
+
+    def _cut_rare(self) -> None:
+        """Keep the half of the stacks that have most samples; of the others, only the outer half of their frames."""
+        self._fold()
+        task, stack, window, samples = self._parts[0]
+        count = np.bincount(stack, samples, len(self._by_text))
+        kept = np.zeros(count.size, np.bool_)
+        kept[np.argsort(count)[-self._most // 2 :]] = True
+        texts = list(self._by_text)
+        # Shortened, the stack of an idle core would look like work.
+        kept |= idle(texts)
+        whole = np.array([not text.endswith(CUT) for text in texts])
+        self._cut += int(count[~kept & whole].sum())
+        self._by_text = {}
+        moved = [
+            self._by_text.setdefault(text if keep else _shortened(text), len(self._by_text))
+            for text, keep in zip(texts, kept.tolist(), strict=True)
+        ]
+        self._by_id = {one: moved[place] for one, place in self._by_id.items() if kept[place]}
+        self._parts = [(task, np.array(moved, np.int64)[stack], window, samples)]
+
+
+def keep(windows: Sequence[Window], found: Iterable[Chunk]) -> Ledger:
+    """The ledger of chunks in these windows."""
+    keeper = Keeper(windows)
+    for chunk in found:
+        keeper.add(chunk)
+    return keeper.close()
+
+
+def _sums(place: I64s, values: F64s, size: int) -> F64s:
+    return np.bincount(place, values, size).astype(np.float64)
+
+
+def _shortened(text: str) -> str:
+    frames = text.split("\x1e")[:-1]
+    return "".join(f"{frame}\x1e" for frame in frames[: max(1, len(frames) // 2)]) + CUT

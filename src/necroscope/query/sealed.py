@@ -1,0 +1,51 @@
+"""Sealed tables, which others may merge, remove or damage meanwhile: what is bad costs its file and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from necroscope.errors import BadInput
+from necroscope.store.catalog import Segment
+
+T = TypeVar("T")
+_TRIES = 3
+
+
+def again(look: Callable[[], T]) -> T:
+    """What a look finds; when a segment was merged away during it, of another look."""
+    for _ in range(_TRIES):
+        try:
+            return look()
+        except FileNotFoundError:
+            continue
+    raise BadInput("The store changes faster than it can be read.", "ask about a shorter window")
+
+
+def opened(segment: Segment, table: str, **options: Any) -> pq.ParquetFile | None:
+    """The file of a table; None when the segment has no rows of it. `FileNotFoundError`: the segment is gone."""
+    try:
+        return pq.ParquetFile(segment.file(table), **options)
+    except FileNotFoundError:
+        if segment.path.exists():
+            return None
+        raise
+
+
+@contextmanager
+def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
+    """Around reading a file: damage ends the block, and `notes` tell of it. Where nobody takes notes: `BadInput`."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, IndexError) as error:
+        if notes is None:
+            raise BadInput(f"{path} is damaged.", "move its folder out of the store to go on without it") from error
+        if (note := f"{path} is damaged and left out") not in notes:
+            notes.append(note)

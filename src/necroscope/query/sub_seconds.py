@@ -1,0 +1,77 @@
+"""The sub-second heat map: offset within the second by second, from the samples: bursts that averages hide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.clock import NS
+from necroscope.query.chunks import Chunk, chunks
+from necroscope.query.grid import Grid, columns_of
+from necroscope.query.idle import idle
+from necroscope.query.select import Select, is_clock
+from necroscope.store.catalog import Window
+from necroscope.store.reader import Snapshot
+
+
+def sub_seconds(
+    snapshot: Snapshot, select: Select, cores: int = 0, most_columns: int = 200, notes: list[str] | None = None
+) -> Grid:
+    """Busy share of so many cores, where the samples fall; samples of idle cores are left out. Empty without samples.
+
+    Without a number of cores, those are meant that any sample is of.
+    """
+    counted = SubSeconds(select.window, cores, most_columns=most_columns)
+    for chunk in chunks(snapshot, select, notes=notes):
+        counted.add(chunk, ~_idle(chunk))
+    return counted.grid()
+
+
+def _idle(chunk: Chunk) -> NDArray[np.bool_]:
+    numbers, place = np.unique(chunk.stack, return_inverse=True)
+    of_sample: NDArray[np.bool_] = idle(chunk.stacks.frames(numbers))[place.reshape(-1)]
+    return of_sample
+
+
+class SubSeconds:
+    """Counts samples by offset within the second (rows) and second (columns): bursts that averages hide."""
+
+    def __init__(self, window: Window, cores: int = 0, rows: int = 50, most_columns: int = 200) -> None:
+        self._from_ns, self._column_ns, columns = columns_of(window, most_columns)
+        self._rows, self._window = rows, window
+        self._counts = np.zeros((rows, columns))
+        self._cores, self._cpus = cores, set[int]()
+        self._clock = True
+        self._samples = 0
+
+    def add(self, chunk: Chunk, busy: NDArray[np.bool_]) -> None:
+        """Count the samples that are marked as busy."""
+        self._samples += len(chunk)
+        self._cpus.update(np.unique(chunk.cpu).tolist())
+        self._clock &= all(is_clock(chunk.event.names[code]) for code in np.unique(chunk.event.codes))
+        at_ns = chunk.at_ns[busy]
+        column = (at_ns - self._from_ns) // self._column_ns
+        row = at_ns % NS * self._rows // NS
+        inside = (column >= 0) & (column < self._counts.shape[1])
+        np.add.at(self._counts, (row[inside], column[inside]), chunk.weight[busy][inside].astype(np.float64))
+
+    def grid(self) -> Grid:
+        """How busy the cores were in each cell; for events that are no clocks, against the busiest cell."""
+        if not self._samples:
+            return Grid((), np.zeros((0, self._counts.shape[1])), self._from_ns, self._column_ns, "")
+        cores = self._cores or max(1, len(self._cpus))
+        whole = self._column_ns / self._rows * cores if self._clock else max(1.0, float(self._counts.max()))
+        values = self._counts / whole
+        begins = self._from_ns + np.arange(values.shape[1]) * self._column_ns
+        if self._column_ns == NS:
+            ends = begins + (np.arange(self._rows)[:, None] + 1) * NS // self._rows
+            outside = (ends <= self._window[0]) | (ends - NS // self._rows > self._window[1])
+            values[outside] = np.nan
+        labels = tuple(f"{1000 * row // self._rows} ms" for row in range(self._rows))
+        return Grid(
+            labels,
+            values,
+            self._from_ns,
+            self._column_ns,
+            "share of the cores, busy" if self._clock else "busy, against the busiest cell",
+        )

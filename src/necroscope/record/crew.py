@@ -1,0 +1,144 @@
+"""The same work in several processes at once: forks of this one, which share what it has read so far.
+
+Each tells how far it is and, at its end, what came of it, one JSON document a line. An error of one ends all and comes
+out as it is. None outlives this process: the kernel kills them with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import selectors
+import signal
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from necroscope.errors import BadInput, NecroscopeError, Unavailable
+
+Progress = Callable[[float], None]
+"""Told how much is done, 0 to 1."""
+
+Work = Callable[[int, Progress], Any]
+"""What one of the crew does: its number, whom to tell; returns what JSON can hold."""
+
+_DIE_WITH_PARENT = 1
+_STEP = 0.01
+_ERRORS: dict[str, type[NecroscopeError]] = {"BadInput": BadInput, "Unavailable": Unavailable}
+
+
+@dataclass(slots=True)
+class _Member:
+    pid: int
+    pipe: int
+    heard: bytes = b""
+    done: float = 0.0
+    told: list[dict[str, Any]] = field(default_factory=list)
+
+
+def work_together(count: int, work: Work, progress: Progress) -> list[Any]:
+    """Let `count` processes work; returns what each made of it, in order. Raises what one of them raised."""
+    crew: list[_Member] = []
+    try:
+        for number in range(count):
+            crew.append(_fork(number, work, [one.pipe for one in crew]))
+        _listen(crew, progress)
+        return [_result(one) for one in crew]
+    finally:
+        for one in crew:
+            os.close(one.pipe)
+            _end(one.pid)
+
+
+def _fork(number: int, work: Work, others: list[int]) -> _Member:
+    ours, theirs = os.pipe()
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        # Threads are no worry: a child needs nothing that a progress bar holds, and allocators know of forks.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        _serve(number, work, parent, theirs, [ours, *others])
+    os.close(theirs)
+    return _Member(pid, ours)
+
+
+def _serve(number: int, work: Work, parent: int, pipe: int, foreign: list[int]) -> NoReturn:
+    """The life of a child. It leaves without the ends that are its parent's: nothing is written or closed twice."""
+    try:
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for one in foreign:
+            os.close(one)
+        if os.getppid() == parent:
+            _tell(pipe, _outcome(number, work, pipe))
+    finally:
+        os._exit(0)
+
+
+def _outcome(number: int, work: Work, pipe: int) -> dict[str, Any]:
+    told = 0.0
+
+    def progress(done: float) -> None:
+        nonlocal told
+        if done >= told + _STEP:
+            told = done
+            _tell(pipe, {"done": done})
+
+    try:
+        return {"result": work(number, progress)}
+    except NecroscopeError as error:
+        return {"error": type(error).__name__, "message": error.message, "hint": error.hint}
+    except BaseException:
+        return {"error": "", "message": traceback.format_exc(), "hint": ""}
+
+
+def _tell(pipe: int, message: dict[str, Any]) -> None:
+    data = json.dumps(message).encode() + b"\n"
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _listen(crew: list[_Member], progress: Progress) -> None:
+    """Until all have ended, or one has failed."""
+    with selectors.DefaultSelector() as ready:
+        for one in crew:
+            ready.register(one.pipe, selectors.EVENT_READ, one)
+        while ready.get_map():
+            for key, _ in ready.select():
+                _hear(key.data, ready)
+            progress(sum(one.done for one in crew) / len(crew))
+
+
+def _hear(member: _Member, ready: selectors.BaseSelector) -> None:
+    data = os.read(member.pipe, 1 << 16)
+    *lines, member.heard = (member.heard + data).split(b"\n")
+    for message in map(json.loads, lines):
+        member.done = message.get("done", member.done)
+        member.told.append(message)
+    del member.told[:-1]
+    if not data:
+        ready.unregister(member.pipe)
+        member.done = 1.0
+        _result(member)
+
+
+def _result(member: _Member) -> Any:
+    last = member.told[-1] if member.told else {}
+    if "result" in last:
+        return last["result"]
+    if "error" in last:
+        known = _ERRORS.get(last["error"])
+        raise known(last["message"], last["hint"]) if known else RuntimeError(last["message"])
+    raise Unavailable("a process that worked on it was killed", "is there enough memory? see the kernel's log")
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)

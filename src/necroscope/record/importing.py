@@ -1,0 +1,187 @@
+"""Recordings of perf into a store: read in as many processes as there are CPUs, each making segments of its own piece.
+
+Nobody sees anything of a recording before all of it is there. One that is there already is left alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from necroscope.errors import BadInput, Unavailable
+from necroscope.record.crew import Progress, work_together
+from necroscope.record.perf_rows import keep_rows
+from necroscope.sense.perf.rows import Row
+from necroscope.store.bulk import Bulk
+from necroscope.store.imported import Note, fingerprint, note_of, still_there, take_note
+from necroscope.store.segment import Staged
+from necroscope.store.writer import Writer
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+# Less than that is not worth a process.
+_PIECE_BYTES = 8 << 20
+# No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
+_BYTES_PER_SEGMENT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of one file. `exact`: it says itself when it was recorded. `already`: it was there before."""
+
+    samples: int
+    events: int = 0
+    exact: bool = True
+    already: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class Recording(Protocol):
+    """Samples in a file that several processes can read, each a piece of it."""
+
+    size: int
+
+    @property
+    def divisible(self) -> bool:
+        """Whether there can be more than one piece."""
+
+    @property
+    def progress(self) -> float:
+        """The share of the piece that was read."""
+
+    def rows(self, share: tuple[int, int]) -> Iterable[Row]:
+        """The k-th of n pieces."""
+
+    def utc_offset_ns(self) -> tuple[int, bool]:
+        """What makes UTC of the times, and whether that is exact."""
+
+    def tell_stacks_again(self) -> None:
+        """Hand out all stacks anew."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What is lost or guessed."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+
+def import_recording(
+    writer: Writer,
+    path: Path,
+    opened: Callable[[], Recording],
+    jobs: int = 1,
+    progress: Progress = lambda done: None,
+) -> Imported:
+    """Add a recording to a store, all of it or, when anything goes wrong, nothing."""
+    mark = fingerprint_of(path)
+    if (samples := imported_before(writer, mark)) is not None:
+        return Imported(samples, already=True)
+    with opened() as data:
+        count = max(1, min(jobs, data.size // _PIECE_BYTES)) if data.divisible else 1
+        each = data.size // _BYTES_PER_SEGMENT + 2
+        first = writer.reserve(count * each)
+        importer = _Importer(writer, data, first, each, count)
+        samples, staged, exact = importer.run(progress)
+        notes = data.notes()
+    _publish(writer, mark, Note(path.name, samples, tuple(one.final.name for one in staged), whole=True), staged)
+    return Imported(samples, exact=exact, notes=notes)
+
+
+def imported_before(writer: Writer, mark: str) -> int | None:
+    """How many samples an earlier import of the same file brought; None when there was none that is whole."""
+    note = note_of(writer.folder, mark)
+    if note is not None and note.whole and still_there(note, writer.segments):
+        return note.samples
+    if note is not None and not note.whole:
+        writer.take_back(note.segments)
+    return None
+
+
+def reuse_memory() -> None:
+    """Columns come and go by the megabyte: keep their memory instead of asking the kernel for it again each time."""
+    with suppress(AttributeError):  # glibc only
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_MMAP_THRESHOLD, 256 << 20)
+        libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
+    gc.freeze()
+
+
+@dataclass(frozen=True, slots=True)
+class _Importer:
+    """The pieces of one recording: piece k has the numbers from first + k * each on."""
+
+    writer: Writer
+    data: Recording
+    first: int
+    each: int
+    count: int
+
+    @property
+    def segments(self) -> Path:
+        """Where they go."""
+        return self.writer.folder / "segments"
+
+    def run(self, progress: Progress) -> tuple[int, list[Staged], bool]:
+        """All pieces; what was begun is removed when one fails."""
+        try:
+            made = [self.piece(0, progress)] if self.count == 1 else work_together(self.count, self.forked, progress)
+        except BaseException:
+            self._clean()
+            raise
+        samples = sum(piece[0] for piece in made)
+        staged = [Staged(self.segments / hidden, self.segments / final) for piece in made for hidden, final in piece[1]]
+        return samples, staged, all(piece[2] for piece in made)
+
+    def forked(self, number: int, progress: Progress) -> tuple[int, list[tuple[str, str]], bool]:
+        """`piece` in a process of its own."""
+        self.writer.disown()
+        return self.piece(number, progress)
+
+    def piece(self, number: int, progress: Progress) -> tuple[int, list[tuple[str, str]], bool]:
+        """Samples and names of the segments, hidden and final; and whether its times are exact."""
+        bulk = Bulk(self.segments, self.first + number * self.each)
+        try:
+            for row in self.data.rows((number, self.count)):
+                keep_rows(bulk, [row], self.data.utc_offset_ns()[0])
+                if bulk.take_forgot():
+                    self.data.tell_stacks_again()
+                progress(self.data.progress)
+            bulk.seal()
+        except OSError as error:
+            store = self.segments.parent
+            raise Unavailable(f"{store} cannot be written: {error.strerror}", "make room, or give --store") from error
+        names = [(one.hidden.name, one.final.name) for one in bulk.staged]
+        return bulk.samples, names, self.data.utc_offset_ns()[1]
+
+    def _clean(self) -> None:
+        numbers = range(self.first, self.first + self.count * self.each)
+        for path in self.segments.glob(".*-*"):
+            if path.name[1:].partition("-")[0] in {f"{number:08d}" for number in numbers}:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _publish(writer: Writer, mark: str, note: Note, staged: Iterable[Staged]) -> None:
+    try:
+        take_note(writer.folder, mark, Note(note.file, note.samples, note.segments, whole=False))
+        writer.publish(staged)
+        take_note(writer.folder, mark, note)
+    except OSError as error:
+        raise Unavailable(
+            f"{writer.folder} cannot be written: {error.strerror}", "make room, or give --store"
+        ) from error
+
+
+def fingerprint_of(path: Path) -> str:
+    try:
+        return fingerprint(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be opened: {error.strerror}") from error

@@ -1,0 +1,38 @@
+"""What importers yield beside samples: events at an instant, and signals with their time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from necroscope.model import Sample, Symptom
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """Something that a log tells. `symptom` is the whole of it where the line was the kernel's.
+
+    The other fields are those of the store's events, in their order.
+    """
+
+    at_ns: int
+    kind: str
+    source: str
+    subject: str
+    text: str
+    uncertainty_ns: int = 0
+    symptom: Symptom | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignalsAt:
+    """Values of signals at one instant. `source` is who reads these signals on a live host."""
+
+    at_ns: int
+    source: str
+    samples: tuple[Sample, ...]
+
+
+def symptom_event(symptom: Symptom) -> LogEvent:
+    """A symptom as an event, as the recorder tells it."""
+    subject = symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task)
+    return LogEvent(symptom.at_ns, symptom.kind, symptom.source, subject, symptom.text, symptom.uncertainty_ns, symptom)

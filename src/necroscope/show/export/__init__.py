@@ -1,0 +1,1 @@
+"""Profiles of a window in the formats of other tools."""

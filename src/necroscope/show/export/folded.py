@@ -1,0 +1,53 @@
+"""Folded stacks, as flame graph tools take them: thread name and frames, outermost first, and how many samples.
+
+    worker;main;read;do_syscall_64_[k];vfs_read_[k] 17
+
+Kernel frames end in `_[k]`, as `stackcollapse-perf --kernel` marks them. What separates in this format is replaced in
+names: `;` becomes `:`, blanks of a thread's name `_`; unprintable characters are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+
+from necroscope.query.ledger import Ledger, keep
+from necroscope.show.export.frames import FrameTable, in_kernel
+from necroscope.show.export.source import Source
+from necroscope.show.plain import plain
+
+
+def write(source: Source, file: BinaryIO) -> None:
+    """The samples of a source as folded stacks."""
+    ledger = keep([source.select.window], source.chunks())
+    source.cut = ledger.cut
+    for line in lines(ledger):
+        file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+
+
+def lines(ledger: Ledger) -> Iterator[str]:
+    """A line for each thread name and stack, by thread name."""
+    if not ledger.samples.size:
+        return
+    table = FrameTable()
+    stacks = [table.numbers(text) for text in ledger.stacks]
+    names = [_frame(name, module) for name, module in table.frames()]
+    comms = sorted({task.comm for task in ledger.tasks})
+    number = {comm: place for place, comm in enumerate(comms)}
+    comm_of = np.array([number[task.comm] for task in ledger.tasks], np.int64)
+    key = comm_of[ledger.task] * len(stacks) + ledger.stack
+    keys, place = np.unique(key, return_inverse=True)
+    samples, _ = ledger.by(place.reshape(-1).astype(np.int64), keys.size)
+    for one, count in zip(keys.tolist(), samples.sum(axis=1).tolist(), strict=True):
+        comm, stack = divmod(one, len(stacks))
+        yield ";".join([_thread(comms[comm]), *(names[frame] for frame in stacks[stack])]) + f" {count}"
+
+
+def _thread(comm: str) -> str:
+    return plain(comm.replace(";", ":").replace(" ", "_")) or "[unknown]"
+
+
+def _frame(name: str, module: str) -> str:
+    return plain(name.replace(";", ":")) + ("_[k]" if in_kernel(module) else "")

@@ -1,0 +1,61 @@
+"""Stacks spelled out for formats that name every frame once and stacks by the numbers of their frames."""
+
+from __future__ import annotations
+
+# Modules in brackets are the kernel's, but for these.
+_NOT_KERNEL = frozenset(
+    {
+        "[vdso]",
+        "[vsyscall]",
+        "[unknown]",
+        "[heap]",
+        "[stack]",
+        "[anon]",
+        "[uprobes]",
+        "[jit]",
+        "[inlined]",
+        "[cut]",
+    }
+)
+
+
+def frames_of(stack: str) -> list[str]:
+    """The frames of a stack's canonical text, outermost first, each as name, 0x1F, module."""
+    return stack.split("\x1e")[:-1]
+
+
+def in_kernel(module: str) -> bool:
+    """Whether a module is the kernel or one of its modules."""
+    return module.startswith("[") and module not in _NOT_KERNEL
+
+
+class FrameTable:
+    """Numbers frames in the order they are met, from 0 on."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def numbers(self, stack: str) -> list[int]:
+        """Numbers of the frames of a stack's canonical text, outermost first."""
+        known = self._numbers
+        return [known.setdefault(frame, len(known)) for frame in frames_of(stack)]
+
+    def frames(self) -> list[tuple[str, str]]:
+        """Name and module of every frame met so far, by number."""
+        parts = (frame.partition("\x1f") for frame in self._numbers)
+        return [(name, module) for name, _, module in parts]
+
+
+class TextTable:
+    """Texts by number; number 0 is the empty text, as protobuf profiles want it."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {"": 0}
+
+    def __call__(self, text: str) -> int:
+        """The number of a text."""
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    def texts(self) -> list[str]:
+        """Every text met so far, by number."""
+        return list(self._numbers)

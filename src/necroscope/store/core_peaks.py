@@ -1,0 +1,58 @@
+"""The worst look of every ten seconds of each core: what a zoomed-out heat map shows. Maxima of maxima are right, so
+that it does not matter in how many pieces, or how often, the same rows are rolled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from necroscope.clock import NS
+from necroscope.store.arrow import from_columns
+from necroscope.store.core_times import MODES
+from necroscope.store.tables import CORE_PEAKS
+
+F64s = NDArray[np.float64]
+I64s = NDArray[np.int64]
+PEAK_NS = 10 * NS
+LOOKS = ("busy", "system", "user", "irq", "steal", "idle")
+"""What can be looked at; `irq` is interrupts and soft interrupts together."""
+
+COLUMNS = ["at_ns", "cpu", "passed_ms", *(f"{mode}_ms" for mode in MODES)]
+"""What has to be read of `cores`."""
+
+
+def numbers(cores: pa.Table) -> tuple[I64s, I64s, I64s, I64s]:
+    """Time, core, milliseconds passed and (rows, modes) of milliseconds spent; unknown ones are 0."""
+    at_ns, cpu, passed_ms, *spent = (cores[name].fill_null(0).to_numpy().astype(np.int64) for name in COLUMNS)
+    return at_ns, cpu, passed_ms, np.stack(spent, axis=1)
+
+
+def middle(at_ns: I64s, passed_ms: I64s) -> I64s:
+    """Where on the timeline a row belongs: it tells about the time before it."""
+    found: I64s = at_ns - passed_ms * 500_000
+    return found
+
+
+def share(spent: I64s, look: str) -> F64s:
+    """What a look sees in each row, from 0 to 1 of the time that the core accounted for."""
+    total = np.maximum(1, spent.sum(axis=1))
+    place = {mode: number for number, mode in enumerate(MODES)}
+    modes = {"busy": ("idle",), "irq": ("irq", "softirq")}.get(look, (look,))
+    found: F64s = spent[:, [place[mode] for mode in modes]].sum(axis=1) / total
+    return 1.0 - found if look == "busy" else found
+
+
+def peaks(cores: Sequence[pa.Table]) -> pa.Table:
+    """The rows of `core_peaks` of rows of `cores`, in their order."""
+    parts = [numbers(table) for table in cores]
+    at_ns, cpu, passed_ms, spent = (np.concatenate(column) for column in zip(*parts, strict=True))
+    begin = middle(at_ns, passed_ms) // PEAK_NS
+    order = np.lexsort((begin, cpu))
+    begin, cpu, spent = begin[order], cpu[order], spent[order]
+    first = np.flatnonzero((np.diff(begin, prepend=begin[0] - 1) != 0) | (np.diff(cpu, prepend=cpu[0]) != 0))
+    worst = {look: np.maximum.reduceat(share(spent, look), first) for look in LOOKS}
+    return from_columns(CORE_PEAKS, {"at_ns": begin[first] * PEAK_NS, "cpu": cpu[first].astype(np.int32), **worst})

@@ -1,0 +1,80 @@
+"""Which recordings were imported already, so that importing one twice adds nothing.
+
+    STORE/imported/FINGERPRINT.json    {"file": "perf.data", "samples": ..., "whole": true, "segments": [names]}
+
+The note is written with `whole` false right before the segments appear, and with `whole` true after it. An import that
+was killed in between left some of its segments: the next one finds their names and removes them first. When retention
+has taken all of them, the recording may be imported again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from necroscope.store.catalog import Segment, parse_segment, sync_path
+
+_PIECES, _PIECE_BYTES = 64, 4096
+_ENDS_BYTES = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is known of an import."""
+
+    file: str
+    samples: int
+    segments: tuple[str, ...]
+    whole: bool
+
+
+def fingerprint(path: Path) -> str:
+    """A name for a file's contents: from its size, its beginning and end, and pieces in between.
+
+    Not every byte is read: two recordings differ nearly everywhere, as every record has its time."""
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        digest = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+        digest.update(os.pread(file.fileno(), _ENDS_BYTES, 0))
+        digest.update(os.pread(file.fileno(), _ENDS_BYTES, max(0, size - _ENDS_BYTES)))
+        for piece in range(_PIECES):
+            digest.update(os.pread(file.fileno(), _PIECE_BYTES, size * piece // _PIECES))
+    return digest.hexdigest()
+
+
+def note_of(store: Path, mark: str) -> Note | None:
+    """The note of an earlier import; None when there is none that can be read."""
+    try:
+        told = json.loads(_place(store, mark).read_bytes())
+        return Note(str(told["file"]), int(told["samples"]), tuple(map(str, told["segments"])), told["whole"] is True)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def still_there(note: Note, segments: Iterable[Segment]) -> bool:
+    """Whether any rows of an import are left, in the segments it made or in what these were merged into."""
+    made = [one for name in note.segments if (one := parse_segment(Path(name))) is not None]
+    return any(
+        one.first <= mine.first and mine.last <= one.last and one.overlaps((mine.from_ns, mine.to_ns))
+        for one in segments
+        for mine in made
+    )
+
+
+def take_note(store: Path, mark: str, note: Note) -> None:
+    """Remember an import; survives the machine."""
+    place = _place(store, mark)
+    place.parent.mkdir(mode=0o750, exist_ok=True)
+    temporary = place.with_name(f".{place.name}")
+    temporary.write_text(json.dumps(asdict(note)) + "\n")
+    sync_path(temporary)
+    temporary.rename(place)
+    sync_path(place.parent)
+
+
+def _place(store: Path, mark: str) -> Path:
+    return store / "imported" / f"{mark}.json"

@@ -1,0 +1,149 @@
+"""Roll-ups over many segments, so that hours are looked at through tens of files and not through thousands.
+
+    STORE/rollups/FROM-TO-FIRST-LAST/core_peaks.parquet     the worst look of every ten seconds of each core
+    STORE/rollups/FROM-TO-FIRST-LAST/symptoms.parquet       the events that tell of trouble
+
+Names mean what those of segments mean. Everything here can be made again from the segments, and whoever finds no
+roll-up reads these. One counts while segments hold all its numbers: after some of them went it is passed over, then
+removed. It appears whole: written under a name that begins with a dot, synced, renamed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from necroscope.clock import NS
+from necroscope.store.catalog import Segment, entries_by_number, parse_segment, segment_name, sync_path
+from necroscope.store.core_peaks import COLUMNS, peaks
+from necroscope.store.segment import read_table, write_table
+from necroscope.store.tables import SYMPTOM_SOURCES
+
+SPAN_NS = 900 * NS
+# So that a recorder that finds hours without any does not stand still for them.
+_AT_ONCE = 4
+_FEW_ROWS = 1 << 20
+
+Numbers = tuple[int, int]
+
+
+def rollups(store: Path) -> list[Segment]:
+    """Every roll-up on disk, by number."""
+    return entries_by_number(store / "rollups")
+
+
+def counting(found: Sequence[Segment], segments: Sequence[Segment]) -> list[Segment]:
+    """The roll-ups whose numbers segments still hold. Expects both by number."""
+    held = _stretches(segments)
+    return [one for one in found if _within(one, held)]
+
+
+def left_over(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[Segment]:
+    """The segments that no roll-up stands for."""
+    rolled = _stretches(counted)
+    return [one for one in segments if not _within(one, rolled)]
+
+
+def due(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[Segment]:
+    """The next neighbours to roll up, none when there is nothing to do. Expects segments by number."""
+    run: list[Segment] = []
+    for segment in left_over(segments, counted):
+        if run and segment.first != run[-1].last + 1:
+            run = []
+        run.append(segment)
+        if max(one.to_ns for one in run) - min(one.from_ns for one in run) >= SPAN_NS:
+            return run
+    return []
+
+
+def roll_up(store: Path, parts: Sequence[Segment]) -> Segment | None:
+    """Write the roll-up of segments that follow each other. Raises OSError."""
+    folder = store / "rollups"
+    folder.mkdir(mode=0o750, exist_ok=True)
+    first, last = parts[0].first, parts[-1].last
+    span = min(one.from_ns for one in parts), max(one.to_ns for one in parts)
+    hidden, final = folder / f".{first:08d}-{last:08d}", folder / segment_name(*span, first, last)
+    shutil.rmtree(hidden, ignore_errors=True)
+    try:
+        hidden.mkdir(mode=0o750)
+        for name, table in _tables(parts):
+            write_table(hidden, name, table, _FEW_ROWS)
+        sync_path(hidden)
+        hidden.rename(final)
+        sync_path(folder)
+    except (OSError, pa.ArrowException):
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
+    return parse_segment(final)
+
+
+class Roller:
+    """Keeps the roll-ups of a store up with its segments. Only the store's writer may have one."""
+
+    def __init__(self, store: Path) -> None:
+        self._store = store
+        for path in (store / "rollups").glob(".*"):
+            shutil.rmtree(path, ignore_errors=True)
+        self._found = rollups(store)
+        self._alone: set[Segment] = set()
+
+    def tidy(self, segments: Sequence[Segment], most: int = _AT_ONCE) -> None:
+        """Remove those whose segments went, make those that are due, not too many at once."""
+        self.prune(segments)
+        for _ in range(most):
+            parts = due([one for one in segments if one not in self._alone], self._found)
+            if not parts:
+                return
+            try:
+                made = roll_up(self._store, parts)
+            except (OSError, pa.ArrowException):
+                # No room, or one of them is damaged or gone: they are read as they are.
+                self._alone.update(parts)
+                continue
+            self._found = sorted([*self._found, *([made] if made else [])])
+
+    def prune(self, segments: Sequence[Segment]) -> None:
+        """Remove those whose segments went."""
+        kept = counting(self._found, segments)
+        for one in self._found:
+            if one not in kept:
+                hidden = one.path.with_name(f".gone-{one.path.name}")
+                with suppress(OSError):
+                    one.path.rename(hidden)
+                shutil.rmtree(hidden, ignore_errors=True)
+        self._found = kept
+
+
+def _tables(parts: Sequence[Segment]) -> Iterator[tuple[str, pa.Table]]:
+    cores = [table for part in parts if (table := read_table(part, "cores", COLUMNS)) is not None]
+    if cores:
+        yield "core_peaks", peaks(cores)
+    events = [table for part in parts if (table := read_table(part, "events")) is not None]
+    symptoms = [rows for table in events if (rows := _symptoms(table)).num_rows]
+    if symptoms:
+        yield "symptoms", pa.concat_tables(symptoms).unify_dictionaries().combine_chunks()
+
+
+def _symptoms(events: pa.Table) -> pa.Table:
+    return events.filter(pa.array([source in SYMPTOM_SOURCES for source in events["source"].to_pylist()], pa.bool_()))
+
+
+def _stretches(found: Sequence[Segment]) -> list[Numbers]:
+    """Numbers that are held without a hole, as first and last."""
+    stretches: list[Numbers] = []
+    for one in found:
+        if stretches and one.first <= stretches[-1][1] + 1:
+            stretches[-1] = stretches[-1][0], max(stretches[-1][1], one.last)
+        else:
+            stretches.append((one.first, one.last))
+    return stretches
+
+
+def _within(one: Segment, stretches: Sequence[Numbers]) -> bool:
+    place = bisect_right(stretches, one.first, key=lambda stretch: stretch[0]) - 1
+    return place >= 0 and one.last <= stretches[place][1]

@@ -1,0 +1,37 @@
+"""`necroscope import` as users see it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from perf import recorded
+
+from stage.program import Program
+
+FILE = recorded.FOLDER / "file.data"
+
+
+def test_a_file_is_imported_once(necroscope: Program, tmp_path: Path) -> None:
+    first = necroscope("import", FILE, "--store", tmp_path)
+    assert first.code == 0
+    assert first.out.startswith(f"{FILE}: ")
+    assert "when it was recorded is guessed from the file's date" in first.out
+    again = necroscope("import", FILE, "--store", tmp_path, "--jobs", "2")
+    assert again.out.rstrip().endswith("already imported")
+    (row,) = json.loads(necroscope("sql", "--store", tmp_path, "--json", "select count(*) as n from samples").out)
+    assert f"{row['n']:,} samples" in first.out
+
+
+def test_what_is_no_recording_is_one_sentence_and_exit_code_2(necroscope: Program, tmp_path: Path) -> None:
+    odd = tmp_path / "notes.txt"
+    odd.write_text("hello\n" * 1000)
+    refused = necroscope("import", odd, "--store", tmp_path / "store")
+    assert refused.code == 2
+    assert refused.err.startswith("necroscope: ")
+    assert refused.out == ""
+
+
+def test_quiet_is_quiet(necroscope: Program, tmp_path: Path) -> None:
+    done = necroscope("import", FILE, "--store", tmp_path, "-q")
+    assert (done.code, done.out, done.err) == (0, "", "")

@@ -1,0 +1,88 @@
+"""perf that does not start, or speaks nonsense: told once, tried again, and the silence told at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from necroscope.errors import Unavailable
+from necroscope.record import feed
+from necroscope.record.feed import PerfFeed
+from necroscope.sense.host import Host
+from necroscope.sense.perf.session import PerfOptions
+from necroscope.store.tables import Event
+
+
+class Nonsense:
+    """A perf whose bytes are no recording; `error` is what reading them raises instead."""
+
+    options = PerfOptions()
+    pid = 1
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    def __enter__(self) -> Nonsense:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing runs."""
+
+    def take(self, timeout_s: float) -> bytes | None:
+        if self._error is not None:
+            raise self._error
+        return b"nothing that perf would say"
+
+    def hangs_for_s(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
+    monkeypatch.setattr(feed, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(feed, "_LONGEST_PAUSE_S", 0.02)
+    return Host(tmp_path)
+
+
+def _events(host: Host, start: Callable[[Host], Any], until: Callable[[], bool]) -> list[Event]:
+    running = PerfFeed(host, start)
+    deadline = time.monotonic() + 10
+    while not until() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert running.close() == []
+    return running.events()
+
+
+def test_the_same_complaint_is_told_once_and_the_silence_at_the_end(hurried: Host) -> None:
+    tries: list[int] = []
+
+    def start(_: Host) -> Any:
+        tries.append(1)
+        raise Unavailable("perf is not installed", "install it")
+
+    complaint, gap = _events(hurried, start, lambda: len(tries) > 5)
+    assert (complaint.kind, complaint.subject) == ("perf-unavailable", "perf")
+    assert complaint.text == "perf is not installed (install it)"
+    assert (gap.kind, gap.subject) == ("recorder-gap", "perf")
+    assert gap.text.startswith("no samples were taken from ")
+    assert gap.text.endswith("perf is not installed (install it)")
+    assert gap.at_ns <= complaint.at_ns
+
+
+@pytest.mark.parametrize("error", [None, ZeroDivisionError("a defect")])
+def test_nonsense_and_defects_do_not_end_the_feed(hurried: Host, error: Exception | None) -> None:
+    tries: list[int] = []
+
+    def start(_: Host) -> Any:
+        tries.append(1)
+        return Nonsense(error)
+
+    events = _events(hurried, start, lambda: len(tries) > 3)
+    told = [event.text for event in events if event.kind == "perf-unavailable"]
+    assert told
+    assert ("a defect" if error else "not a perf recording") in told[0]
+    assert [event.subject for event in events if event.kind == "recorder-gap"] == ["perf"]

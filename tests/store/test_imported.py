@@ -1,0 +1,52 @@
+"""Notes of imports: the same contents, the same name; what was merged is still there; what retention took is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from necroscope.store.catalog import Segment
+from necroscope.store.imported import Note, fingerprint, note_of, still_there, take_note
+
+NAME = "1767323045000000000-1767323049000000000-00000003-00000003"
+NOTE = Note("perf.data", 20, (NAME,), whole=True)
+
+
+def segment(first: int, last: int, from_s: int = 1767323045, to_s: int = 1767323049) -> Segment:
+    return Segment(first, last, from_s * 10**9, to_s * 10**9, Path(f"{first}"))
+
+
+def test_a_fingerprint_is_of_the_contents(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    contents = bytes(range(256)) * 8192
+    one.write_bytes(contents)
+    two.write_bytes(contents)
+    assert fingerprint(one) == fingerprint(two)
+    for changed in (contents[:-1], b"x" + contents[1:], contents[:-1] + b"x", contents + b"x"):
+        two.write_bytes(changed)
+        assert fingerprint(one) != fingerprint(two)
+    two.write_bytes(b"")
+    assert len(fingerprint(two)) == 32
+
+
+def test_a_note_comes_back(tmp_path: Path) -> None:
+    assert note_of(tmp_path, "abc") is None
+    take_note(tmp_path, "abc", NOTE)
+    assert note_of(tmp_path, "abc") == NOTE
+    assert note_of(tmp_path, "abd") is None
+
+
+@pytest.mark.parametrize("broken", [b"", b"{", b"[]", b'{"file": 1}', b"\xff\xfe", b"[" * 100_000])
+def test_a_note_that_cannot_be_read_is_none(tmp_path: Path, broken: bytes) -> None:
+    take_note(tmp_path, "abc", NOTE)
+    (tmp_path / "imported" / "abc.json").write_bytes(broken)
+    assert note_of(tmp_path, "abc") is None
+
+
+def test_an_import_is_still_there_when_its_segment_or_what_it_was_merged_into_is() -> None:
+    assert still_there(NOTE, [segment(1, 2), segment(3, 3)])
+    assert still_there(NOTE, [segment(1, 4)])
+    assert not still_there(NOTE, [segment(1, 2), segment(4, 4)])
+    assert not still_there(NOTE, [])
+    assert not still_there(NOTE, [segment(3, 3, 1767329999, 1767339999)]), "the number was given anew"
