@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
-TEST_PACKAGES := linux-perf systemd-container dbus podman runc busybox-static
+TEST_PACKAGES := linux-perf systemd-container dbus podman runc busybox-static sysstat nodejs=node npm=npm
 
 .PHONY: help setup demo test lint bench clean
 

@@ -15,7 +15,7 @@ from necroscope.clock import NS
 if TYPE_CHECKING:
     from necroscope.record.importing import Imported
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import ReadAhead
+from necroscope.sense.importers.ahead import ReadAhead, is_perf_data
 
 
 @click.command(name="import")
@@ -55,7 +55,7 @@ def import_files(
       necroscope import dmesg.txt --clock-offset 1767300000 --store ./node7
     """
     jobs = jobs or len(os.sched_getaffinity(0))
-    host = ReadAhead() if jobs > 1 and kallsyms is None and any(map(_is_perf_data, files)) else Host()
+    host = ReadAhead() if jobs > 1 and kallsyms is None and any(map(is_perf_data, files)) else Host()
     # NumPy would start a thread on every CPU for algebra that nobody does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from necroscope.record.foreign import How, import_file
@@ -78,14 +78,6 @@ def import_files(
                 click.echo(plain(f"{file}: {_summary(kind, done)}"))
     finally:
         writer.close(merge=False)
-
-
-def _is_perf_data(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(8) == b"PERFILE2"
-    except OSError:
-        return False
 
 
 def _summary(kind: str, done: Imported) -> str:

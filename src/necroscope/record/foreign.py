@@ -7,19 +7,23 @@ nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from necroscope.record.crew import Progress
 from necroscope.record.importing import Imported, fingerprint_of, import_recording, imported_before
 from necroscope.sense.host import Host
+from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
-from necroscope.sense.importers.sniff import Kind, kind_of
 from necroscope.sense.importers.source import NOTHING_TOLD, Placing
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.imported import Note, take_note
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
+
+if TYPE_CHECKING:
+    from necroscope.sense.importers.sniff import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,14 @@ class How:
 
 def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambda done: None) -> tuple[Kind, Imported]:
     """Add a file to a store. `BadInput` for what nobody can read."""
-    kind = kind_of(path)
-    if kind == "perf-data":
+    if is_perf_data(path):
         from necroscope.sense.importers.perf_data import PerfData
 
-        return kind, import_recording(writer, path, lambda: PerfData(path, how.host, how.kallsyms), how.jobs, progress)
+        opened = partial(PerfData, path, how.host, how.kallsyms)
+        return "perf-data", import_recording(writer, path, opened, how.jobs, progress)
+    from necroscope.sense.importers.sniff import kind_of
+
+    kind = kind_of(path)
     if kind == "perf-script":
         from necroscope.sense.importers.perf_script import PerfScript
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import shutil
-import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +13,7 @@ import pytest
 from necroscope.query.select import Select
 from necroscope.show.export import pprof
 from stage.exported import END_NS, ODD, opened_in_speedscope, source, total_ns, working
-from stage.recorded import PERIOD_NS, START_NS, SYSCALL
+from stage.recorded import PERIOD_NS, START_NS
 
 Fields = list[tuple[int, int | bytes]]
 
@@ -167,21 +164,6 @@ def test_the_same_samples_give_the_same_bytes(store: Path) -> None:
 
 def test_nothing_is_a_valid_profile(store: Path) -> None:
     assert Read(gzip.decompress(written(store, Select((0, 1))))).samples() == []
-
-
-def test_pprof_opens_it(store: Path, tmp_path: Path) -> None:
-    if shutil.which("go") is None:
-        pytest.skip("pprof itself comes with Go, which is not here")
-    file = tmp_path / "window.pb.gz"
-    file.write_bytes(written(store))
-    command = ["go", "tool", "pprof", "-sample_index=samples", "-top", str(file)]
-    environment = {**os.environ, "HOME": str(tmp_path), "PPROF_TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert f"Total samples = {len(working())} " in done.stdout
-    syscalls = sum(row.frames == SYSCALL for row in working())
-    (line,) = [line for line in done.stdout.splitlines() if line.endswith(" vfs_read")]
-    assert line.split()[0] == str(syscalls)
 
 
 def test_speedscope_opens_it(store: Path, tmp_path: Path) -> None:
