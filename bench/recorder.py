@@ -6,7 +6,6 @@ work with and without the recorder. NECROSCOPE_BENCH_SECONDS shortens the two ru
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import statistics
@@ -18,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from necroscope.store.reader import Store
+from necroscope.store.segment import read_segment
 
 SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "600"))
 EXECS_PER_S = 1000
@@ -150,16 +152,10 @@ def span(line: str) -> int:
 
 def counts(store: Path) -> tuple[int, int]:
     """Samples in the store, and records told to be lost."""
-    rows = sql(store, "select count(*) n from samples"), sql(store, "select text from events where kind='samples-lost'")
-    return int(rows[0][0]["n"]), sum(int(row["text"].split()[0]) for row in rows[1])
-
-
-def sql(store: Path, question: str) -> list[dict[str, str]]:
-    """Rows of a question."""
-    command = [*NECROSCOPE, "sql", "--json", "--store", str(store), question]
-    done = subprocess.run(command, capture_output=True, check=True)
-    found: list[dict[str, str]] = json.loads(done.stdout)
-    return found
+    tables = [read_segment(segment) for segment in Store(store).snapshot().segments]
+    samples = sum(one["samples"].num_rows for one in tables if "samples" in one)
+    told = [row for one in tables if "events" in one for row in one["events"].to_pylist()]
+    return samples, sum(int(row["text"].split()[0]) for row in told if row["kind"] == "samples-lost")
 
 
 def pairs() -> str:

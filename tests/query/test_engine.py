@@ -12,7 +12,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.model import ParentCount, Sample, UnitState
+from necroscope.model import Census, HostIdentity, ParentCount, ProcessUse, Sample, UnitState, ZombieName
 from necroscope.query.engine import Engine
 from necroscope.query.views import VIEWS
 from necroscope.sense.cpu import Cpu
@@ -387,3 +387,76 @@ def test_names_with_quotes(tmp_path: Path) -> None:
     fill(folder, "all").close()
     with Engine(Store(folder)) as engine:
         assert engine.ask("select count(*) as n from samples").rows() == [{"n": 160}]
+
+
+# -- what happened to cgroups, units and processes ---------------------------------------------------------
+
+
+def _life(at_s: float, kind: str, cgroup: int, hierarchy: int = 4, path: str = "/docker/a") -> Event:
+    text = f"hierarchy {hierarchy}, cgroup {cgroup}, level 2, by runc 77"
+    return Event(START_NS + int(at_s * NS), f"cgroup-{kind}", "perf", path, text)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_lives_of_cgroups_are_told_apart_by_hierarchy_id_and_birth(tmp_path: Path, sealed: bool) -> None:
+    lives = [
+        *(_life(1, "mkdir", 50), _life(2, "rmdir", 50), _life(3, "release", 50)),
+        # the same path and another id leaks; the same id in another hierarchy does not
+        *(_life(4, "mkdir", 51), _life(5, "rmdir", 51)),
+        *(_life(4, "mkdir", 51, 7), _life(5, "rmdir", 51, 7), _life(6, "release", 51, 7)),
+        # an old kernel uses the first id again
+        *(_life(8, "mkdir", 50), _life(9, "rmdir", 50)),
+        # one that was there before
+        *(_life(9, "rmdir", 12, path="/old"), _life(9, "release", 12, path="/old")),
+    ]
+    writer = Writer(tmp_path, flush_s=1e9)
+    writer.add_events([*lives, Event(START_NS, "mark", "mark", "", "hierarchy 4, cgroup 99")])
+    writer.seal() if sealed else writer.flush()
+    with Engine(Store(tmp_path)) as engine:
+        rows = engine.ask("select * from cgroups order by hierarchy, cgroup, at_ns").rows()
+    writer.close()
+    short = [
+        tuple(
+            None if row[name] is None else (row[name] - START_NS) // NS
+            for name in ("made_ns", "removed_ns", "released_ns")
+        )
+        for row in rows
+    ]
+    assert [(row["hierarchy"], row["cgroup"], row["path"]) for row in rows] == [
+        (4, 12, "/old"),
+        (4, 50, "/docker/a"),
+        (4, 50, "/docker/a"),
+        (4, 51, "/docker/a"),
+        (7, 51, "/docker/a"),
+    ]
+    assert short == [(None, 9, 9), (1, 2, 3), (8, 9, None), (4, 5, None), (4, 5, 6)]
+    assert [(row["at_ns"] - START_NS) // NS for row in rows] == [9, 1, 8, 4, 4]
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_records_of_a_look_come_back_from_their_views(tmp_path: Path, sealed: bool) -> None:
+    writer = Writer(tmp_path, flush_s=1e9)
+    census = Census("v1", 9, 2, 7, "kernel-walk", by_parent=(ParentCount("/docker", 7),))
+    unit = UnitState("a.service", "active", "running", "success", 3, starts=4, successes=1, failures=2)
+    busy = ProcessUse(4711, 86053, "worker", "/a", 1.25, 0.5, 0.125, 300 << 20, 3)
+    odd = ProcessUse(4712, 86054, "w\udc80", "", 0.0, 0.01, None, 0, -1)
+    zombie = ZombieName("/docker/ab", "/docker/<id>", 4711, 12.34, 65536, "tmpfs")
+    nobody = ZombieName("/x", "/x", (1 << 63) - 1, None, 0)
+    writer.add_records(START_NS, (census, unit, busy, odd, zombie, nobody, HostIdentity("n", "6", "b", 2)))
+    writer.add_records(START_NS, ())
+    writer.seal() if sealed else writer.flush()
+    with Engine(Store(tmp_path)) as engine:
+        processes = engine.ask("select * exclude (at, at_ns) from processes order by pid").rows()
+        zombies = engine.ask("select * exclude (at, at_ns) from zombie_names order by path").rows()
+        assert engine.ask("select parent, zombies from zombies").rows() == [{"parent": "/docker", "zombies": 7}]
+        counts = engine.ask("select restarts, starts, successes, failures from units").rows()
+    writer.close()
+    assert [tuple(row.values()) for row in processes] == [
+        (4711, 86053, "worker", "/a", 1.25, 0.5, 0.125, 300 << 20, 3),
+        (4712, 86054, "w\\x80", "", 0.0, 0.01, None, 0, -1),
+    ]
+    assert [tuple(row.values()) for row in zombies] == [
+        ("/docker/ab", "/docker/<id>", 4711, 12.3, 65536, "tmpfs"),
+        ("/x", "/x", (1 << 63) - 1, None, 0, ""),
+    ]
+    assert [tuple(row.values()) for row in counts] == [(3, 4, 1, 2)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.query.views import VIEWS
-from necroscope.store.tables import JOURNAL, SEGMENT, Event, Table, valid_text
+from necroscope.store.tables import CORE_PEAKS, JOURNAL, ROLLUP, SEGMENT, SYMPTOM_SOURCES, Event, Table, valid_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "store-format.md").read_text("utf-8")
 EVENT = Event(1_767_323_045_678_901_234, "nic-reset", "kmsg", "eth0", "ena 0000:00:05.0 eth0: reset")
@@ -40,7 +40,7 @@ def test_bytes_that_were_no_utf8_are_written_out() -> None:
     assert valid_text(b"a\x80b".decode("utf-8", "surrogateescape")) == "a\\x80b"
 
 
-@pytest.mark.parametrize("table", [*JOURNAL, *SEGMENT], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [*JOURNAL, *SEGMENT, *ROLLUP], ids=lambda table: table.name)
 def test_tables_are_sound(table: Table) -> None:
     assert len(set(table.names)) == len(table.names)
     assert set(table.order) <= set(table.names)
@@ -48,12 +48,17 @@ def test_tables_are_sound(table: Table) -> None:
     assert all(column.help for column in table.columns)
 
 
-@pytest.mark.parametrize("table", SEGMENT, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [*SEGMENT, CORE_PEAKS], ids=lambda table: table.name)
 def test_the_page_describes_every_column_of_every_file(table: Table) -> None:
-    section = PAGE.partition(f"### `{table.name}.parquet`")[2].partition("\n#")[0]
+    section = PAGE.partition(f"{table.name}.parquet`\n")[2].partition("\n#")[0]
     for column in table.columns:
         assert f"| `{column.name}` |" in section, column.name
         assert column.help in section, column.name
+
+
+def test_the_page_says_what_a_symptom_is() -> None:
+    section = PAGE.partition("symptoms.parquet`\n")[2].partition("\n#")[0]
+    assert [word for word in section.split("`")[1::2] if word != "events"] == list(SYMPTOM_SOURCES)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from necroscope.cli.options import console, output_options
+from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant
 
 _FOREVER_NS = (1 << 63) - 1
@@ -15,7 +16,7 @@ _FIELDS = ("id", "at", "at_ns", "kind", "source", "subject", "text", "uncertaint
 
 
 @click.command()
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @click.option("--kind", "kinds", multiple=True, help="Only events of this kind; may be given several times.")
 @click.option("--since", "since_ns", type=Instant(), help="Only events from this time on: -1h, 14:03:07, ISO 8601.")
 @click.option("--until", "until_ns", type=Instant(), help="Only events up to this time.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from necroscope.cli.progress import progress
+from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
 from necroscope.errors import BadInput
 from necroscope.show.export.formats import FORMATS, Format
@@ -33,7 +34,7 @@ _TRIES = 3
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), required=True,
     help="File to write, replaced if it exists; - is standard output.",
 )  # fmt: skip
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @window_options
 @click.option("--idle", is_flag=True, help="With the samples of idle cores, which are left out otherwise.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what was exported.")

@@ -9,6 +9,7 @@ import click
 
 from necroscope.cli.looking import look, window_json, write
 from necroscope.cli.options import console
+from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, window_options
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _SUFFIXES = (".svg", ".png", ".folded", ".txt")
 
 
 @click.command()
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @window_options
 @click.option(
     "--diff", is_flag=True, help="Against the same node outside symptoms: what grew, what is new, what is gone."
@@ -54,12 +55,13 @@ def flame(
       necroscope flame --from -1m --process node-agent -o agent.folded
     """
     from necroscope.errors import BadInput
+    from necroscope.query.flame import NARROWEST
     from necroscope.query.flame import flame as layout
     from necroscope.query.tree import tree
 
     if output is not None and (output.suffix not in _SUFFIXES or (diff and output.suffix == ".folded")):
         raise BadInput(f"{output} names no picture that can be drawn.", f"end it with {', '.join(_SUFFIXES)}")
-    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle)
+    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle, rolled=True)
     made = looked.profile
     if diff and not looked.compared:
         raise BadInput(
@@ -70,7 +72,7 @@ def flame(
 
         write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
         return
-    graph = layout(tree(made.ledger), made.seconds, made.core_seconds, made.per_weight)
+    graph = layout(tree(made.ledger, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
     if as_json:
         _print_json(looked, graph)
     elif output is not None:

@@ -10,6 +10,7 @@ import click
 
 from necroscope.cli.looking import nothing, write
 from necroscope.cli.options import console
+from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _MARKS = 200
 
 
 @click.command()
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @click.option("--of", "what", type=click.Choice(_LOOKS), default="busy", show_default=True, help="What is shown.")
 @click.option("--sub-second", is_flag=True, help="Offset within the second by second, from the samples.")
 @window_options

@@ -59,9 +59,15 @@ def baseline_options(function: F) -> F:
 
 
 def look(
-    store: Path | None, wanted: Wanted, against: str, no_color: bool, quiet: bool, with_idle: bool = False
+    store: Path | None,
+    wanted: Wanted,
+    against: str,
+    no_color: bool,
+    quiet: bool,
+    with_idle: bool = False,
+    rolled: bool = False,
 ) -> Looked:
-    """Read the window that the options say."""
+    """Read the window that the options say; `rolled` where names of threads and stacks are all that is needed."""
     from necroscope.query.profile import profile
     from necroscope.query.sealed import again
     from necroscope.store.place import to_read
@@ -73,7 +79,7 @@ def look(
     if against == "usual":
         others = again(lambda: _usual(opened, select.window))
     with progress("reading", no_color, quiet) as told:
-        made = profile(opened, select, others, with_idle, told)
+        made = profile(opened, select, others, with_idle, told, rolled)
     for note in made.notes:
         click.echo(f"necroscope: {note}", err=True)
     if not (made.ledger.window == 0).any():

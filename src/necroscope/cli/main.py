@@ -23,7 +23,7 @@ VERBS: dict[str, str] = {
     "mark": "Put an event on the timeline.",
     "export": "A window's profile for other tools: speedscope, pprof, flame graphs, OTLP, Parquet.",
     "import": "Bring in what other tools wrote: perf.data, perf script, mpstat, dmesg, journal, Ray.",
-    "bundle": "One file with everything about this instant, for a ticket.",
+    "bundle": "One file with a window of the recording, or with this instant, for a ticket.",
     "demo": "Make real zombies, scan them, clean up: the newcomer's tour.",
 }
 # `import` is a word of Python's own

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from necroscope.cli.options import console, output_options
+from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ _FOREVER_NS = (1 << 63) - 1
 
 @click.command()
 @click.argument("query")
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @click.option("--from", "from_ns", type=Instant(), help="Only rows from this time on: -10m, 14:03:07, ISO 8601.")
 @click.option("--to", "to_ns", type=Instant(), help="Only rows up to this time.")
 @output_options
@@ -49,7 +52,7 @@ def sql(
     from necroscope.store.reader import Store
 
     window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
-    with Engine(Store(to_read(store)), window) as engine:
+    with _stoppable(), Engine(Store(to_read(store)), window) as engine:
         for note in engine.notes:
             click.echo(f"necroscope: {note}; what came before it is shown", err=True)
         answer = engine.ask(query)
@@ -60,6 +63,17 @@ def sql(
             _print_json(answer)
         else:
             _print_table(answer, no_color)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C while DuckDB computes comes as an error of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _print_json(answer: Answer) -> None:

@@ -10,19 +10,22 @@ import click
 
 from necroscope.cli.looking import baseline_options, look, window_json
 from necroscope.cli.options import console, output_options
+from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, window_options
 
 if TYPE_CHECKING:
     from necroscope.cli.looking import Looked
     from necroscope.query.tops import Top
 
+# Columns that figures take, and that names must leave to them.
+_FIGURES, _FEW_FIGURES = 54, 30
 _DIMENSIONS = ("process", "thread", "function", "self", "cgroup", "module")
 
 
 @click.command()
 @click.option("--by", type=click.Choice(_DIMENSIONS), default="process", show_default=True, help="What a row is.")
 @click.option("-n", "--most", type=click.IntRange(1), default=20, show_default=True, help="How many rows.")
-@click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
+@store_options
 @window_options
 @baseline_options
 @output_options
@@ -77,22 +80,25 @@ def _print_table(looked: Looked, rows: list[Top], most: int, by: str, no_color: 
     from rich.text import Text
 
     from necroscope.show.caption import cores
+    from necroscope.show.cells import cut
     from necroscope.show.plain import plain
 
     compared = looked.compared
     out = console(no_color)
     out.print(Text(looked.headline()))
     table = Table(box=None, pad_edge=False)
+    detail = {"process": "pid", "thread": "tid", "function": "module", "self": "module"}.get(by, "")
     table.add_column(by)
-    table.add_column({"process": "pid", "thread": "tid", "function": "module", "self": "module"}.get(by, ""))
+    table.add_column(detail)
     for name in ("cores", "of all", *(("before", "change", "chance") if compared else ()), "samples"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
+    room = out.width - (_FIGURES if compared else _FEW_FIGURES)
     for row in rows[:most]:
         against = (cores(row.before or 0.0), _change(row), _chance(row.chance)) if compared else ()
         share = f"{100 * row.cores / looked.profile.cores:.1f} %"
-        cells = (row.name, row.detail, cores(row.cores), share, *against, f"{row.samples:,}")
-        style = "bold" if row.significant else ""
-        table.add_row(*(Text(plain(cell), style=style) for cell in cells))
+        names = cut(plain(row.name), room * 3 // 5), cut(plain(row.detail), room * 2 // 5)
+        cells = (*names, cores(row.cores), share, *against, f"{row.samples:,}")
+        table.add_row(*(Text(cell, style="bold" if row.significant else "") for cell in cells))
     out.print(table)
     if len(rows) > most:
         out.print(Text(f"and {len(rows) - most:,} more (-n)", style="dim"))
@@ -101,7 +107,8 @@ def _print_table(looked: Looked, rows: list[Top], most: int, by: str, no_color: 
 def _change(row: Top) -> str:
     if not row.before:
         return "new"
-    return f"{row.cores - row.before:+.3f}"
+    change = f"{row.cores - row.before:+.3f}"
+    return "0.000" if change[1:] == "0.000" else change
 
 
 def _chance(chance: float) -> str:

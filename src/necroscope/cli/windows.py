@@ -99,9 +99,10 @@ def window_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen(store: Store, wanted: Wanted) -> tuple[Select, str]:
     """The selection, and in words what it is. Without any time: the last minute that the store has samples of."""
+    from necroscope.query.sealed import again
     from necroscope.query.select import Select
 
-    window, around = _window(store, wanted)
+    window, around = again(lambda: _window(store, wanted))
     if window[0] > window[1]:
         raise BadInput("The window ends before it begins.", "look at --from and --to")
     pids, comms = _processes(wanted.processes)

@@ -20,12 +20,16 @@ def baselines(window: Window, recorded: Window, symptoms: Sequence[int], most: i
     bad.append((window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)))
     first = max(recorded[0], window[0] - WITHIN_NS)
     last = min(recorded[1], window[1] + WITHIN_NS)
-    found = []
-    for low, high in _free(bad, first, last):
-        count = (high - low) // length
-        found += [(low + place * length, low + (place + 1) * length - 1) for place in range(count)]
-    step = max(1.0, len(found) / most)
-    return [found[int(place * step)] for place in range(min(most, len(found)))]
+    free = [(low, (high - low) // length) for low, high in _free(bad, first, last)]
+    there = sum(count for _, count in free)
+    number = min(most, there)
+    chosen = [place * there // number for place in range(number)]
+    found, before = [], 0
+    for low, count in free:
+        begins = (low + (place - before) * length for place in chosen if before <= place < before + count)
+        found += [(begin, begin + length - 1) for begin in begins]
+        before += count
+    return found
 
 
 def _free(bad: Sequence[Window], first: int, last: int) -> list[Window]:

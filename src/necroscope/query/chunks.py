@@ -55,13 +55,23 @@ class StackTexts:
 
     def frames(self, numbers: I64s) -> list[str]:
         """Frames of stacks, outermost first, each as name, 0x1F, module, 0x1E."""
-        found: list[str] = self._frames.take(pa.array(numbers)).to_pylist()
-        return found
+        # `take` would import all of Arrow's functions, for which a flame graph waits longer than for its samples.
+        _, bounds, data = self._frames.buffers()
+        if data is None:
+            return [""] * len(numbers)
+        place = np.frombuffer(bounds, np.int32)[self._frames.offset :]
+        spans = zip(place[numbers].tolist(), place[numbers + 1].tolist(), strict=True)
+        text = memoryview(data)
+        return [str(text[low:high], "utf-8") for low, high in spans]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some samples. `stack` are numbers of `stacks`; samples of one second may lie in several chunks."""
+    """Some samples. `stack` are numbers of `stacks`; samples of one second may lie in several chunks.
+
+    Where `samples` is there, a row stands for so many, and `weight` is their sum; who and when is then not known, but
+    the thread's name.
+    """
 
     at_ns: I64s
     cpu: NDArray[np.int32]
@@ -73,6 +83,7 @@ class Chunk:
     weight: I64s
     stack: I64s
     stacks: StackTexts
+    samples: I64s | None = None
 
     def __len__(self) -> int:
         return int(self.at_ns.size)
@@ -90,6 +101,7 @@ class Chunk:
             self.weight[rows],
             self.stack[rows],
             self.stacks,
+            None if self.samples is None else self.samples[rows],
         )
 
 
@@ -99,9 +111,11 @@ def chunks(
     told: Told | None = None,
     others: Sequence[Window] = (),
     notes: list[str] | None = None,
+    rolled: bool = False,
 ) -> Iterator[Chunk]:
     """The selected samples, of other windows too, sealed ones first; each once, when windows overlap as well.
 
+    With `rolled`, segments that lie in a window as a whole are told by their roll-ups, where these know enough.
     A file that was merged away meanwhile raises `FileNotFoundError`. A damaged one is left out from there on, and
     `notes` tell of it; without notes it is `BadInput`.
     """
@@ -109,7 +123,8 @@ def chunks(
     segments = [one for one in snapshot.segments if any(one.overlaps(window) for window in windows)]
     for done, segment in enumerate(segments):
         with damage(segment.file("samples"), notes):
-            yield from _of_segment(segment, select, windows, notes)
+            summed = _rolled(segment, select, windows, notes) if rolled else None
+            yield from _of_segment(segment, select, windows, notes) if summed is None else (summed,)
         if told is not None:
             told((done + 1) / (len(segments) + 1))
     live = _live(snapshot, select, windows)
@@ -132,9 +147,40 @@ def _of_segment(
                 return
             if rows.size and stacks is not None:
                 chunk = _chunk(table, table["stack"], stacks, rows)
-                if chunk.stack.max() >= len(stacks):
+                if chunk.stack.max() >= len(stacks) or chunk.stack.min() < 0:
                     raise IndexError("samples of stacks that are not there")
                 yield chunk
+
+
+def _rolled(segment: Segment, select: Select, windows: Sequence[Window], notes: list[str] | None) -> Chunk | None:
+    """A segment that lies in one of the windows, by thread name and stack; None when it has to be read."""
+    inside = sum(low <= segment.from_ns and segment.to_ns <= high for low, high in windows)
+    asked = select.cpus or select.pids or select.tids or select.cgroups
+    if asked or inside != 1 or sum(segment.overlaps(window) for window in windows) != 1:
+        return None
+    # Which cores there are is told by their counters, not by the roll-up.
+    if not segment.file("cores").exists() or (table := read_table(segment, "flames")) is None:
+        return None
+    stacks = _sealed_stacks(segment, notes)
+    if stacks is None:
+        return None
+    event, comm = _words(table["event"]), _words(table["comm"])
+    rows = _among(event, select.wants_event)
+    if select.comms:
+        rows &= _among(comm, select.comms.__contains__)
+    nobody, nowhere = np.full(table.num_rows, -1, np.int32), np.zeros(table.num_rows, np.int32)
+    chunk = Chunk(
+        np.full(table.num_rows, segment.from_ns),
+        *(nobody, nobody, nobody),
+        *(comm, Words(nowhere, ("",)), event),
+        weight=table["weight"].to_numpy(),
+        stack=table["stack"].to_numpy(),
+        stacks=stacks,
+        samples=table["samples"].to_numpy(),
+    )
+    if len(chunk) and (chunk.stack.max() >= len(stacks) or chunk.stack.min() < 0):
+        raise IndexError("samples of stacks that are not there")
+    return chunk.taken(np.flatnonzero(rows))
 
 
 def _groups(metadata: Any, windows: Sequence[Window]) -> list[int]:
@@ -195,7 +241,9 @@ def _chunk(table: pa.Table, stack: pa.ChunkedArray, stacks: StackTexts, rows: I6
         table["cpu"].to_numpy(),
         table["pid"].to_numpy(),
         _tid(table),
-        **{name: _words(table[name]) for name in _WORDS},
+        _words(table["comm"]),
+        _words(table["cgroup"]),
+        _words(table["event"]),
         weight=table["weight"].to_numpy(),
         stack=stack.to_numpy(),
         stacks=stacks,

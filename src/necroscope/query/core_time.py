@@ -31,6 +31,10 @@ class Spent:
     covered_s: float
 
 
+_ByCore = tuple[dict[int, float], float]
+"""Seconds of each core, and how many core-seconds of them were not idle."""
+
+
 @dataclass(frozen=True, slots=True)
 class CoreTime:
     """One row for each core and look: `spent` is (rows, modes) of milliseconds in the `passed_ms` before `at_ns`.
@@ -66,12 +70,16 @@ class CoreTime:
 
     def spent_in(self, window: Window) -> Spent:
         """Time of the cores in a window. Time that no row tells about is left out."""
+        return _summed([self._by_core(window)])
+
+    def _by_core(self, window: Window) -> _ByCore:
         near = self.within(window)
         seconds = near.passed_ms * near.share_in(window) / 1000
         accounted = near.spent.sum(axis=1)
         busy = np.where(accounted > 0, 1.0 - near.spent[:, -1] / np.maximum(1, accounted), 0.0)
-        of_core = np.bincount(near.cpu, seconds) if seconds.size else np.zeros(1)
-        return Spent(float(seconds.sum()), float((seconds * busy).sum()), float(of_core.max()))
+        cpus, place = np.unique(near.cpu, return_inverse=True)
+        of_core = np.bincount(place.reshape(-1), seconds, cpus.size)
+        return dict(zip(cpus.tolist(), of_core.tolist(), strict=True)), float((seconds * busy).sum())
 
     def _rows(self, rows: NDArray[np.bool_] | slice) -> CoreTime:
         return CoreTime(self.at_ns[rows], self.cpu[rows], self.passed_ms[rows], self.spent[rows])
@@ -79,7 +87,34 @@ class CoreTime:
 
 def core_time(snapshot: Snapshot, windows: Sequence[Window], notes: list[str] | None = None) -> CoreTime:
     """The rows that tell about windows. Of a damaged file `notes` tell; without notes it is `BadInput`."""
-    parts = [part for part in _parts(snapshot, windows, notes) if part[0].size]
+    return _together([part for part in _parts(snapshot, windows, notes) if part[0].size])
+
+
+def spent(
+    snapshot: Snapshot, windows: Sequence[Window], cpus: frozenset[int] = frozenset(), notes: list[str] | None = None
+) -> tuple[list[Spent], int]:
+    """Time of the cores in windows, as `spent_in` tells it, and how many cores there are. One file at a time."""
+    found: list[list[_ByCore]] = [[] for _ in windows]
+    cores: set[int] = set()
+    for part in _parts(snapshot, windows, notes):
+        times = _together([part]).of(cpus)
+        cores.update(np.unique(times.cpu).tolist())
+        for place, window in enumerate(windows):
+            by_core = times._by_core(window)
+            if by_core[0]:
+                found[place].append(by_core)
+    return [_summed(parts) for parts in found], len(cores)
+
+
+def _summed(parts: Sequence[_ByCore]) -> Spent:
+    of_core: dict[int, float] = {}
+    for seconds, _ in parts:
+        for cpu, one in seconds.items():
+            of_core[cpu] = of_core.get(cpu, 0.0) + one
+    return Spent(sum(of_core.values()), sum(busy for _, busy in parts), max(of_core.values(), default=0.0))
+
+
+def _together(parts: Sequence[tuple[I64s, I64s]]) -> CoreTime:
     at_ns = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
     numbers = np.concatenate([part[1] for part in parts]) if parts else np.zeros((0, 2 + len(MODES)), np.int64)
     order = np.argsort(at_ns, kind="stable")
@@ -109,5 +144,5 @@ def _near(at_ns: I64s, numbers: I64s, windows: Sequence[Window]) -> tuple[I64s, 
 
 
 def _columns(table: pa.Table) -> tuple[I64s, I64s]:
-    numbers = [table[name].fill_null(0).to_numpy().astype(np.int64) for name in _COLUMNS[1:]]
+    numbers = [np.nan_to_num(table[name].to_numpy()).astype(np.int64) for name in _COLUMNS[1:]]
     return table["at_ns"].to_numpy(), np.stack(numbers, axis=1)

@@ -15,6 +15,9 @@ from necroscope.query import odds
 from necroscope.query.tree import Tree
 
 F64s = NDArray[np.float64]
+I64s = NDArray[np.int64]
+NARROWEST = 0.0005
+"""Boxes with a smaller share of the width are not drawn."""
 SURE = 0.01
 """A change that is less likely by chance, all boxes considered, counts as significant."""
 
@@ -72,7 +75,7 @@ def cores_of(tree: Tree, seconds: F64s, per_weight: float) -> F64s:
     return found
 
 
-def flame(tree: Tree, seconds: F64s, core_seconds: F64s, per_weight: float, narrowest: float = 0.0005) -> Flame:
+def flame(tree: Tree, seconds: F64s, core_seconds: F64s, per_weight: float, narrowest: float = NARROWEST) -> Flame:
     """The graph of the first window; with more windows, against the others.
 
     `seconds` is how long each window is, `core_seconds` the time of all cores in it.
@@ -82,25 +85,21 @@ def flame(tree: Tree, seconds: F64s, core_seconds: F64s, per_weight: float, narr
     before = (tree.weight[:, 1:].sum(axis=1) * per_weight / max(float(seconds[1:].sum()), 1e-9)) if compared else None
     chance = odds.surprise(tree.samples, core_seconds)
     width = cores[:, 0] if before is None else (cores[:, 0] + before) / 2
-    shown, left = _placed(tree, width, narrowest, _kept(tree, chance) if compared else None)
-    whole = max(float(width[0]), 1e-12)
-    boxes = tuple(
-        Box(
-            node,
-            tree.names[node],
-            tree.modules[node],
-            int(tree.depth[node]),
-            left[node] / whole,
-            (left[node] + float(width[node])) / whole,
-            int(tree.samples[node, 0]),
-            float(cores[node, 0]),
-            None if before is None else float(before[node]),
-            float(chance[node]),
-        )
-        for node in shown
+    shown = _shown(width, narrowest, _kept(tree, chance) if compared else None)
+    left, whole = _left(tree, width, shown), max(float(width[0]), 1e-12)
+    columns = (
+        tree.depth[shown],
+        left / whole,
+        (left + width[shown]) / whole,
+        tree.samples[shown, 0],
+        cores[shown, 0],
+        np.full(shown.size, None) if before is None else before[shown],
+        chance[shown],
     )
+    rows = zip(shown.tolist(), *(column.tolist() for column in columns), strict=True)
+    boxes = tuple(Box(node, tree.names[node], tree.modules[node], *row) for node, *row in rows)
     total = int(tree.samples[0, 0])
-    return Flame(boxes, float(cores[0, 0]), total, float(seconds[0]), compared, len(tree) - len(shown))
+    return Flame(boxes, float(cores[0, 0]), total, float(seconds[0]), compared, len(tree) - len(boxes))
 
 
 def _kept(tree: Tree, chance: F64s) -> NDArray[np.bool_]:
@@ -110,25 +109,21 @@ def _kept(tree: Tree, chance: F64s) -> NDArray[np.bool_]:
     return kept
 
 
-def _placed(
-    tree: Tree, width: F64s, narrowest: float, kept: NDArray[np.bool_] | None
-) -> tuple[list[int], dict[int, float]]:
-    """The nodes that are wide enough or kept, in preorder, and where each begins: beside its elder siblings."""
+def _shown(width: F64s, narrowest: float, kept: NDArray[np.bool_] | None) -> I64s:
+    """The nodes that are wide enough or kept, in preorder. What is above one of them is wider, or kept too."""
     wide = width >= float(width[0]) * narrowest
-    narrow = ((width <= 0) | ~(wide if kept is None else wide | kept)).tolist()
-    widths, parents, ends = width.tolist(), tree.parent.tolist(), tree.end.tolist()
-    left: dict[int, float] = {0: 0.0}
-    used: dict[int, float] = {0: 0.0}
-    shown, node = [0], 1
-    while node < len(widths):
-        above = parents[node]
-        if narrow[node]:
-            used[above] += widths[node]
-            node = ends[node]
-            continue
-        left[node] = left[above] + used[above]
-        used[above] += widths[node]
-        used[node] = 0.0
-        shown.append(node)
-        node += 1
-    return shown, left
+    shown = (width > 0) & (wide if kept is None else wide | kept)
+    shown[0] = True
+    return np.flatnonzero(shown)
+
+
+def _left(tree: Tree, width: F64s, shown: I64s) -> F64s:
+    """Where nodes begin: beside their elder siblings, whose subtrees lie between them and their parent."""
+    own = width - np.bincount(tree.parent[1:], width[1:], width.size)
+    before = np.concatenate([[0.0], np.cumsum(own)])
+    place = np.searchsorted(shown, tree.parent[shown])
+    offset = before[shown] - before[tree.parent[shown] + 1]
+    left = [0.0]
+    for above, beside in zip(place[1:].tolist(), offset[1:].tolist(), strict=True):
+        left.append(left[above] + beside)
+    return np.array(left)

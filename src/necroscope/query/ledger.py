@@ -21,7 +21,9 @@ from necroscope.store.catalog import Window
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
 _MOST_STACKS = 200_000
-_FOLD_ROWS = 400_000
+_FOLD_ROWS = 300_000
+_MOST_ROWS = 700_000
+_SMALL = 1 << 22
 CUT = "[cut]\x1f[cut]\x1e"
 
 
@@ -62,7 +64,8 @@ class Ledger:
         place = key * len(self.windows) + self.window
         size = keys * len(self.windows)
         samples = np.bincount(place, self.samples, size).astype(np.int64)
-        return samples.reshape(keys, -1), _sums(place, self.weight, size).reshape(keys, -1)
+        shape = keys, len(self.windows)
+        return samples.reshape(shape), _sums(place, self.weight, size).reshape(shape)
 
     def without(self, stacks: NDArray[np.bool_]) -> Ledger:
         """Without the rows of the marked stacks."""
@@ -95,6 +98,7 @@ class Keeper:
         self._parts: list[tuple[I64s, ...]] = []
         self._weights: list[F64s] = []
         self._rows = self._cut = 0
+        self._fold_at = _FOLD_ROWS
         self.events: dict[str, int] = {}
         """Samples by event."""
         self._cpus: set[int] = set()
@@ -106,15 +110,15 @@ class Keeper:
             chunk, window = chunk.taken(np.flatnonzero(inside)), window[inside]
         if not len(chunk):
             return
-        for code, count in zip(*np.unique(chunk.event.codes, return_counts=True), strict=True):
-            name = chunk.event.names[code]
-            self.events[name] = self.events.get(name, 0) + int(count)
-        self._cpus.update(np.unique(chunk.cpu).tolist())
+        samples = np.ones(window.size, np.int64) if chunk.samples is None else chunk.samples
+        for name, count in zip(chunk.event.names, np.bincount(chunk.event.codes, samples).tolist(), strict=False):
+            if count:
+                self.events[name] = self.events.get(name, 0) + int(count)
+        self._cpus.update(numbered(chunk.cpu)[0].tolist())
         task, stack = self._tasks_of(chunk), self._stacks_of(chunk)
-        ones = np.ones(window.size, np.int64)
-        self._append(task, stack, window, ones, chunk.weight.astype(np.float64))
+        self._append(task, stack, window, samples, chunk.weight.astype(np.float64))
         if len(self._by_text) > self._most:
-            self._cut_rare()
+            self._cut_rare(self._most // 2)
 
     def close(self) -> Ledger:
         """The ledger of everything that was added."""
@@ -146,8 +150,10 @@ class Keeper:
 
     def _tasks_of(self, chunk: Chunk) -> I64s:
         comms, cgroups = max(1, len(chunk.comm.names)), max(1, len(chunk.cgroup.names))
-        key = (chunk.tid.astype(np.int64) * comms + chunk.comm.codes) * cgroups + chunk.cgroup.codes
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        key = (numbered(chunk.tid)[1] * comms + chunk.comm.codes) * cgroups + chunk.cgroup.codes
+        found, place = numbered(key)
+        first = np.empty(found.size, np.int64)
+        first[place] = np.arange(place.size)
         numbers = [
             self._tasks.setdefault(
                 Task(
@@ -160,16 +166,17 @@ class Keeper:
             )
             for row in first.tolist()
         ]
-        of_sample: I64s = np.array(numbers, np.int64)[place.reshape(-1)]
+        of_sample: I64s = np.array(numbers, np.int64)[place]
         return of_sample
 
     def _stacks_of(self, chunk: Chunk) -> I64s:
-        local, place = np.unique(chunk.stack, return_inverse=True)
+        local, place = numbered(chunk.stack)
         ids = chunk.stacks.ids(local).tolist()
-        fresh = [row for row, one in enumerate(ids) if one not in self._by_id]
+        numbers = list(map(self._by_id.get, ids))
+        fresh = [row for row, number in enumerate(numbers) if number is None]
         for row, text in zip(fresh, chunk.stacks.frames(local[fresh]) if fresh else (), strict=True):
-            self._by_id[ids[row]] = self._by_text.setdefault(text, len(self._by_text))
-        of_sample: I64s = np.array([self._by_id[one] for one in ids], np.int64)[place.reshape(-1)]
+            numbers[row] = self._by_id[ids[row]] = self._by_text.setdefault(text, len(self._by_text))
+        of_sample: I64s = np.array(numbers, np.int64)[place]
         return of_sample
 
     # -- rows --------------------------------------------------------------------------------------------------
@@ -178,8 +185,14 @@ class Keeper:
         self._parts.append((task, stack, window, samples))
         self._weights.append(weight)
         self._rows += task.size
-        if self._rows > _FOLD_ROWS:
+        if self._rows > self._fold_at:
             self._fold()
+            keep = len(self._by_text) // 2
+            while self._rows > _MOST_ROWS and keep:
+                self._cut_rare(keep)
+                self._fold()
+                keep //= 2
+            self._fold_at = self._rows + _FOLD_ROWS
 
     def _fold(self) -> None:
         """Rows with the same task, stack and window become one."""
@@ -188,20 +201,19 @@ class Keeper:
         task, stack, window, samples = (np.concatenate(column) for column in zip(*self._parts, strict=True))
         weight = np.concatenate(self._weights)
         stacks, windows = max(1, len(self._by_text)), max(1, len(self._windows))
-        keys, place = np.unique((task * stacks + stack) * windows + window, return_inverse=True)
-        place = place.reshape(-1)
+        keys, place = numbered((task * stacks + stack) * windows + window)
         columns = keys // windows // stacks, keys // windows % stacks, keys % windows
         self._parts = [(*columns, np.bincount(place, samples, keys.size).astype(np.int64))]
         self._weights = [_sums(place, weight, keys.size)]
         self._rows = keys.size
 
-    def _cut_rare(self) -> None:
-        """Keep the half of the stacks that have most samples; of the others, only the outer half of their frames."""
+    def _cut_rare(self, keep: int) -> None:
+        """Keep so many of the stacks, those with most samples; of the others, only the outer half of their frames."""
         self._fold()
         task, stack, window, samples = self._parts[0]
         count = np.bincount(stack, samples, len(self._by_text))
         kept = np.zeros(count.size, np.bool_)
-        kept[np.argsort(count)[-self._most // 2 :]] = True
+        kept[np.argsort(count)[-keep:]] = True
         texts = list(self._by_text)
         # Shortened, the stack of an idle core would look like work.
         kept |= idle(texts)
@@ -209,8 +221,8 @@ class Keeper:
         self._cut += int(count[~kept & whole].sum())
         self._by_text = {}
         moved = [
-            self._by_text.setdefault(text if keep else _shortened(text), len(self._by_text))
-            for text, keep in zip(texts, kept.tolist(), strict=True)
+            self._by_text.setdefault(text if whole else _shortened(text), len(self._by_text))
+            for text, whole in zip(texts, kept.tolist(), strict=True)
         ]
         self._by_id = {one: moved[place] for one, place in self._by_id.items() if kept[place]}
         self._parts = [(task, np.array(moved, np.int64)[stack], window, samples)]
@@ -222,6 +234,19 @@ def keep(windows: Sequence[Window], found: Iterable[Chunk]) -> Ledger:
     for chunk in found:
         keeper.add(chunk)
     return keeper.close()
+
+
+def numbered(values: NDArray[Any]) -> tuple[I64s, I64s]:
+    """Different values, in order, and the place of each value among them: without sorting where they are small."""
+    if values.size and int(values.min()) >= 0 and int(values.max()) < _SMALL:
+        seen = np.zeros(int(values.max()) + 1, np.bool_)
+        seen[values] = True
+        found = np.flatnonzero(seen)
+        place_of = np.empty(seen.size, np.int64)
+        place_of[found] = np.arange(found.size)
+        return found, place_of[values]
+    found, place = np.unique(values, return_inverse=True)
+    return found.astype(np.int64), place.reshape(-1).astype(np.int64)
 
 
 def _sums(place: I64s, values: F64s, size: int) -> F64s:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.query.chunks import Told, chunks
-from necroscope.query.core_time import CoreTime, core_time
+from necroscope.query.core_time import Spent, spent
 from necroscope.query.idle import idle
 from necroscope.query.ledger import Keeper, Ledger
 from necroscope.query.sealed import again
@@ -45,21 +45,31 @@ class Profile:
 
 
 def profile(
-    store: Store, select: Select, baselines: Sequence[Window] = (), with_idle: bool = False, told: Told | None = None
+    store: Store,
+    select: Select,
+    baselines: Sequence[Window] = (),
+    with_idle: bool = False,
+    told: Told | None = None,
+    rolled: bool = False,
 ) -> Profile:
-    """Read it. What is merged meanwhile is read again; what is damaged is left out, with a note."""
-    return again(lambda: _profile(store, select, baselines, with_idle, told))
+    """Read it. What is merged meanwhile is read again; what is damaged is left out, with a note.
+
+    With `rolled`, it may come from roll-ups, of which tasks have nothing but their thread's name.
+    """
+    return again(lambda: _profile(store, select, baselines, with_idle, told, rolled))
 
 
-def _profile(store: Store, select: Select, baselines: Sequence[Window], with_idle: bool, told: Told | None) -> Profile:
+def _profile(
+    store: Store, select: Select, baselines: Sequence[Window], with_idle: bool, told: Told | None, rolled: bool
+) -> Profile:
     windows = [select.window, *baselines]
     snapshot = store.snapshot(_hull(windows))
     notes = [f"{note}; what came before it is shown" for note in snapshot.notes]
-    ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told)
-    times = core_time(snapshot, windows, notes).of(select.cpus)
+    ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told, rolled)
+    times, known = spent(snapshot, windows, select.cpus, notes)
     seconds, core_seconds, busy = _denominators(times, windows)
     counted = bool(core_seconds[0] > 0)
-    cores = len(np.unique(times.cpu)) or len(ledger.cpus) or len(select.cpus) or 1
+    cores = known or len(ledger.cpus) or len(select.cpus) or 1
     if not counted:
         seconds = np.array([(high - low + 1) / NS for low, high in windows])
         core_seconds, busy = seconds * cores, np.zeros(seconds.size)
@@ -79,32 +89,33 @@ def _ledger(
     with_idle: bool,
     notes: list[str],
     told: Told | None = None,
+    rolled: bool = False,
 ) -> tuple[Ledger, Select]:
     """What was counted, and of which events: clocks and cycles both tell the same time, so only one kind counts."""
     keeper = Keeper([select.window, *baselines])
-    for chunk in chunks(snapshot, select, told, baselines, notes):
+    for chunk in chunks(snapshot, select, told, baselines, notes, rolled):
         keeper.add(chunk)
     if not select.events and len({is_clock(event) for event in keeper.events}) > 1:
         most = is_clock(max(keeper.events, key=lambda event: keeper.events[event]))
         kept = frozenset(event for event in keeper.events if is_clock(event) == most)
         left = ", ".join(sorted(keeper.events.keys() - kept))
         notes.append(f"samples of {left} are left out, as they tell the same time again; --event-type shows them")
-        return _ledger(snapshot, replace(select, events=kept), baselines, with_idle, notes, told)
+        return _ledger(snapshot, replace(select, events=kept), baselines, with_idle, notes, told, rolled)
     ledger = keeper.close()
     return (ledger if with_idle else ledger.without(idle(ledger.stacks))), select
 
 
-def _denominators(times: CoreTime, windows: Sequence[Window]) -> tuple[F64s, F64s, F64s]:
+def _denominators(times: Sequence[Spent], windows: Sequence[Window]) -> tuple[F64s, F64s, F64s]:
     """Seconds, core-seconds and busy core-seconds of each window, as far as the cores were looked at.
 
     The look that would tell about the last seconds may not have been yet: these count as those before them.
     """
     found = []
-    for window in windows:
-        spent, length = times.spent_in(window), (window[1] - window[0] + 1) / NS
-        seconds = length if spent.covered_s > max(0.0, length - _LATE_S) else spent.covered_s
-        scale = seconds / spent.covered_s if spent.covered_s > 0 else 0.0
-        found.append((seconds, spent.core_s * scale, spent.busy_s * scale))
+    for time, window in zip(times, windows, strict=True):
+        length = (window[1] - window[0] + 1) / NS
+        seconds = length if time.covered_s > max(0.0, length - _LATE_S) else time.covered_s
+        scale = seconds / time.covered_s if time.covered_s > 0 else 0.0
+        found.append((seconds, time.core_s * scale, time.busy_s * scale))
     seconds, core_seconds, busy = np.array(found).T
     return seconds, core_seconds, busy
 

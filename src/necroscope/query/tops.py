@@ -64,6 +64,7 @@ def tops(ledger: Ledger, by: Dimension, seconds: F64s, core_seconds: F64s, per_w
             float(chance[row]),
         )
         for row, (name, detail) in enumerate(names)
+        if samples[row].any()
     ]
     return sorted(found, key=_remarkable)
 

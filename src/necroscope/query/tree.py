@@ -6,13 +6,13 @@ subtrees are differences of running sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.ledger import Ledger
+from necroscope.query.ledger import Ledger, numbered
+from necroscope.query.prefixes import below, coded, lengths, shape, wide_lengths
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
@@ -43,89 +43,46 @@ class Tree:
         return tuple(found[::-1])
 
 
-def tree(ledger: Ledger, root: str = "all", by_task: bool = True) -> Tree:
-    """The tree of a ledger; with `by_task`, thread names are the outermost frames."""
-    texts, samples, weight = _by_text(ledger, by_task)
-    shape = _shape(texts)
-    frames, nodes = {frame: frame.partition("\x1f") for frame in set(shape.frames)}, len(shape.frames) + 1
-    own_samples, own_weight = _placed(shape.node_of, samples, nodes), _placed(shape.node_of, weight, nodes)
+def tree(ledger: Ledger, root: str = "all", by_task: bool = True, narrowest: float = 0.0) -> Tree:
+    """The tree of a ledger; with `by_task`, thread names are the outermost frames.
+
+    Of a single window, nodes with less than `narrowest` of the weight have nothing below them.
+    """
+    stacks = coded(ledger.stacks)
+    order = np.array(sorted(range(len(ledger.stacks)), key=ledger.stacks.__getitem__), np.int64)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    comms = sorted({task.comm for task in ledger.tasks}) if by_task else [""]
+    number = {comm: place for place, comm in enumerate(comms)}
+    comm_of = np.array([number[task.comm] if by_task else 0 for task in ledger.tasks] or [0], np.int64)
+    keys, place = numbered(comm_of[ledger.task] * max(1, order.size) + rank[ledger.stack])
+    samples, weight = ledger.by(place, keys.size)
+    chosen = order[keys % max(1, order.size)]
+    outer = keys // max(1, order.size) + len(stacks.frames)
+    around = outer if by_task else None
+    if narrowest > 0 and len(ledger.windows) == 1:
+        length = wide_lengths(around, stacks, chosen, weight[:, 0], narrowest * float(weight.sum()))
+    else:
+        length = lengths(around, stacks, chosen)
+    found = shape(below(around, stacks, chosen, length), length)
+    frames = [*stacks.frames, *(f"{comm}\x1f" for comm in comms)]
+    nodes, parts = found.depth.size, [frame.partition("\x1f") for frame in frames]
+    own_samples, own_weight = _placed(found.leaf, samples, nodes), _placed(found.leaf, weight, nodes)
     return Tree(
-        (root, *(frames[frame][0] for frame in shape.frames)),
-        ("", *(frames[frame][2] for frame in shape.frames)),
-        shape.parent,
-        shape.depth,
-        shape.end,
-        _below(own_samples, shape.end).astype(np.int64),
-        _below(own_weight, shape.end),
+        (root, *_named([part[0] for part in parts], found.frame)),
+        ("", *_named([part[2] for part in parts], found.frame)),
+        found.parent,
+        found.depth,
+        found.end,
+        _below(own_samples, found.end).astype(np.int64),
+        _below(own_weight, found.end),
         own_samples.astype(np.int64),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Frames of all nodes but the root, the node of each text, and how the nodes hang together."""
-
-    frames: list[str]
-    node_of: I64s
-    parent: I64s
-    depth: I64s
-    end: I64s
-
-
-def _shape(texts: Sequence[str]) -> _Shape:
-    """A text adds the nodes that it does not share with the text before it, each below the one before: one run."""
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    found: list[str] = []
-    shared_with, begins, parents, leaves, ended, closed = [], [], [], [], [], []
-    path, before = [0], []  # type: list[int], list[str]
-    for place in order:
-        frames = texts[place].split("\x1e")
-        frames.pop()
-        shared, begin = _shared(frames, before), len(found) + 1
-        ended += path[shared + 1 :]
-        closed.append(len(path) - shared - 1)
-        found += frames[shared:]
-        path[shared + 1 :] = range(begin, len(found) + 1)
-        shared_with.append(shared)
-        begins.append(begin)
-        parents.append(path[shared])
-        leaves.append(path[-1])
-        before = frames
-    nodes = len(found) + 1
-    begin_of, node_of = np.array(begins, np.int64), np.empty(len(texts), np.int64)
-    node_of[order] = leaves
-    length = np.diff(begin_of, append=nodes)
-    parent, depth, end = np.arange(-1, nodes - 1), np.zeros(nodes, np.int64), np.full(nodes, nodes, np.int64)
-    parent[begin_of[length > 0]] = np.array(parents, np.int64)[length > 0]
-    depth[1:] = np.arange(1, nodes) + np.repeat(np.array(shared_with, np.int64) + 1 - begin_of, length)
-    end[ended] = np.repeat(begin_of, closed)
-    return _Shape(found, node_of, parent, depth, end)
-
-
-def _by_text(ledger: Ledger, by_task: bool) -> tuple[list[str], I64s, F64s]:
-    """Different stacks, thread names among them when asked for, with (stacks, windows) of samples and weight."""
-    if not by_task:
-        return list(ledger.stacks), *ledger.by(ledger.stack, len(ledger.stacks))
-    comms = list(dict.fromkeys(task.comm for task in ledger.tasks))
-    number = {comm: place for place, comm in enumerate(comms)}
-    comm_of = np.array([number[task.comm] for task in ledger.tasks] or [0], np.int64)
-    key = comm_of[ledger.task] * max(1, len(ledger.stacks)) + ledger.stack
-    keys, place = np.unique(key, return_inverse=True)
-    samples, weight = ledger.by(place.reshape(-1).astype(np.int64), keys.size)
-    pairs = zip(
-        (keys // max(1, len(ledger.stacks))).tolist(), (keys % max(1, len(ledger.stacks))).tolist(), strict=True
-    )
-    return [f"{comms[comm]}\x1f\x1e{ledger.stacks[stack]}" for comm, stack in pairs], samples, weight
-
-
-def _shared(frames: Sequence[str], before: Sequence[str]) -> int:
-    """How many outer frames two stacks have in common."""
-    shared = 0
-    for frame, other in zip(frames, before, strict=False):
-        if frame != other:
-            break
-        shared += 1
-    return shared
+def _named(names: list[str], place: I64s) -> list[str]:
+    found: list[str] = np.array([*names, ""], object)[place].tolist()
+    return found
 
 
 def _placed(node_of: I64s, values: NDArray[np.int64] | F64s, nodes: int) -> F64s:

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -62,11 +63,17 @@ def segment_name(from_ns: int, to_ns: int, first: int, last: int) -> str:
 
 def parse_segment(path: Path) -> Segment | None:
     """The segment of a folder; None for whatever else lies around."""
-    match = _NAME.fullmatch(path.name)
+    return _parsed(path.parent, path.name)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parsed(folder: Path, name: str) -> Segment | None:
+    """Kept, as whoever looks at windows lists the same thousands of names for each."""
+    match = _NAME.fullmatch(name)
     if match is None:
         return None
     from_ns, to_ns, first, last = map(int, match.groups())
-    return Segment(first, last, from_ns, to_ns, path)
+    return Segment(first, last, from_ns, to_ns, folder / name)
 
 
 def all_segments(store: Path) -> list[Segment]:
@@ -76,8 +83,9 @@ def all_segments(store: Path) -> list[Segment]:
 
 def entries_by_number(folder: Path) -> list[Segment]:
     """What has a segment's name in a folder, by number."""
-    found = (parse_segment(path) for path in _entries(folder))
-    return sorted(segment for segment in found if segment is not None)
+    found = (_parsed(folder, name) for name in _names(folder))
+    # By a key: thousands are compared for every question.
+    return sorted((one for one in found if one is not None), key=lambda one: (one.first, one.last, one.from_ns))
 
 
 def segments(store: Path) -> list[Segment]:
@@ -100,7 +108,7 @@ def segments(store: Path) -> list[Segment]:
 def current(found: Iterable[Segment]) -> list[Segment]:
     """Without those that were merged into another. Expects them by number."""
     kept: list[Segment] = []
-    for segment in sorted(found, key=lambda one: (one.first, -one.last, one.path.name)):
+    for segment in sorted(found, key=lambda one: (one.first, -one.last, one.from_ns, one.to_ns)):
         if not kept or not kept[-1].holds(segment):
             kept.append(segment)
     return kept
@@ -155,8 +163,13 @@ def sync_path(path: Path) -> None:
 
 
 def _entries(folder: Path) -> list[Path]:
+    return [folder / name for name in _names(folder)]
+
+
+def _names(folder: Path) -> list[str]:
     try:
-        return list(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
     except FileNotFoundError:
         return []
     except OSError as error:

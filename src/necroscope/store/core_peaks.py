@@ -27,7 +27,7 @@ COLUMNS = ["at_ns", "cpu", "passed_ms", *(f"{mode}_ms" for mode in MODES)]
 
 def numbers(cores: pa.Table) -> tuple[I64s, I64s, I64s, I64s]:
     """Time, core, milliseconds passed and (rows, modes) of milliseconds spent; unknown ones are 0."""
-    at_ns, cpu, passed_ms, *spent = (cores[name].fill_null(0).to_numpy().astype(np.int64) for name in COLUMNS)
+    at_ns, cpu, passed_ms, *spent = (np.nan_to_num(cores[name].to_numpy()).astype(np.int64) for name in COLUMNS)
     return at_ns, cpu, passed_ms, np.stack(spent, axis=1)
 
 

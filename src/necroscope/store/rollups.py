@@ -24,7 +24,8 @@ from necroscope.store.core_peaks import COLUMNS, peaks
 from necroscope.store.segment import read_table, write_table
 from necroscope.store.tables import SYMPTOM_SOURCES
 
-SPAN_NS = 900 * NS
+# A quarter of an hour, less what a segment may be short of.
+SPAN_NS = 870 * NS
 # So that a recorder that finds hours without any does not stand still for them.
 _AT_ONCE = 4
 _FEW_ROWS = 1 << 20

@@ -90,7 +90,13 @@ class Maker:
         text = path.encode() + b"\0"
         return record(Type.CGROUP, struct.pack("<Q", number) + text + bytes(-len(text) % 8) + self.trailer(0))
 
-    def ksymbol(self, time: int, address: int, size: int, name: str, gone: bool = False) -> bytes:
+    def ksymbol(
+        self, time: int, address: int, size: int, name: str, gone: bool = False, behind: bytes = b""
+    ) -> bytes:
         text = name.encode() + b"\0"
         text += bytes(-len(text) % 8)
-        return record(Type.KSYMBOL, struct.pack("<QIHH", address, size, 1, int(gone)) + text + self.trailer(time))
+        head = struct.pack("<QIHH", address, size, 1, int(gone))
+        return record(Type.KSYMBOL, head + text + self.trailer(time) + behind)
+
+    def bpf_event(self, time: int, behind: bytes = b"") -> bytes:
+        return record(Type.BPF_EVENT, struct.pack("<HHI8s", 1, 0, 7, b"tagtagta") + self.trailer(time) + behind)

@@ -232,6 +232,30 @@ def test_code_that_the_kernel_gets_while_recording_is_named_for_its_time() -> No
     assert [stack[0][0] for stack in recorded.stacks(rows)] == ["bpf_prog_one", "[unknown]", "bpf_prog_two"]
 
 
+def test_what_a_kernel_leaves_behind_a_record_is_not_its_time() -> None:
+    place, old = 0xFFFFFFFFC1000000, b"/x86_64-linux-gnu/libc.so.6\0\0\0\0\0"
+    decoder = Decoder(kernel())
+    first = decoder.feed(HEADER + attr() + on.sample(10, 1) + round_end())
+    first += decoder.feed(
+        on.ksymbol(20, place, 64, "bpf_prog_one", behind=old) + on.bpf_event(21, behind=old) + round_end()
+    )
+    for turn in range(3, 6):
+        first += decoder.feed(on.sample(10 * turn, 1, (KERNEL, place + 8)) + round_end())
+    assert [line[4] for line in recorded.samples(first)] == [10, 30, 40]
+    assert recorded.stacks(first)[1][0][0] == "bpf_prog_one"
+
+
+def test_a_time_far_ahead_does_not_stop_the_stream() -> None:
+    decoder = Decoder()
+    ahead = 7_955_377_262 * 10**9
+    rows = decoder.feed(HEADER + attr() + on.sample(10, 1) + round_end())
+    rows += decoder.feed(on.comm(ahead, 7, "odd") + round_end())
+    rows += decoder.feed(on.sample(ahead, 1) + round_end())
+    for turn in range(2, 8):
+        rows += decoder.feed(on.sample(10 * turn, 1) + round_end())
+    assert {line[4] for line in recorded.samples(rows)} >= {10, 20, 30, 40, 50, 60}
+
+
 def test_a_guest_is_not_taken_for_its_host() -> None:
     guest_kernel = (1 << 64) - 2176
     chain = (guest_kernel, DO_FIRST, DO_SECOND)

@@ -20,6 +20,7 @@ U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
 _AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
 _ENOUGH_WORDS = 1 << 17
+_FAR_NS = 3600 * 10**9
 
 
 @dataclass(slots=True)
@@ -56,6 +57,8 @@ class Intake:
         self._round_newest = 0
         self._others: list[Block] = []
         self._other_words = 0
+        self._sampled = 0
+        self.rounds = 0
 
     def events_changed(self) -> None:
         """An event was declared: records may look different from now on."""
@@ -69,10 +72,17 @@ class Intake:
         others = np.flatnonzero((block.type != Type.SAMPLE) & (block.type != Type.FINISHED_ROUND))
         if others.size:
             rest = only(block, others)
-            times[others] = self._trailers.times(rest, np.arange(others.size))
+            times[others] = self._sane(self._trailers.times(rest, np.arange(others.size)))
             self._others.append(rest)
             self._other_words += rest.words.size
         self._take_rounds(block, times)
+
+    def _sane(self, times: U64s) -> U64s:
+        """Without times that lie far after the newest sample: they come from damaged records, and the end of a round
+        would be believed to be there."""
+        if self._sampled:
+            times[times > np.uint64(self._sampled + _FAR_NS)] = 0
+        return times
 
     @property
     def enough(self) -> bool:
@@ -118,6 +128,8 @@ class Intake:
         rows, raws = extractor.rows()
         self._stats.broken += extractor.broken
         times[extractor.whole] = rows.time
+        if len(rows):
+            self._sampled = max(self._sampled, int(rows.time.max()))
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
             self.pending.samples.append(rows)
@@ -159,6 +171,7 @@ class Intake:
     def _take_rounds(self, block: Block, times: U64s) -> None:
         newest = np.maximum.accumulate(times) if times.size else times
         for end in block.of_type(Type.FINISHED_ROUND).tolist():
+            self.rounds += 1
             self.complete = max(self.complete, self._round_newest)
             self._round_newest = max(self.newest, int(newest[end]))
         if newest.size:

@@ -22,6 +22,8 @@ I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
 U32s = NDArray[np.uint32]
 _MMAP_WORDS, _MMAP2_WORDS = 5, 9
+_TOO_LONG = (Type.KSYMBOL, Type.BPF_EVENT)
+_FIXED_WORDS, _LONGEST_SYMBOL = 3, 512
 _LOW = np.uint64(0xFFFFFFFF)
 _USUAL_BUILD_ID, _LONGEST_BUILD_ID = 16, 20
 _MINORS = 1 << 20
@@ -109,8 +111,27 @@ class Trailers:
     def _read(self, block: Block, at: I64s, word: int | None) -> U64s:
         if word is None:
             return np.zeros(at.size, np.uint64)
-        size = block.size[at]
+        size = self._sizes(block, at)
         return np.where(size > word, block.words[block.start[at] + size - np.minimum(word, size)], np.uint64(0))
+
+    def _sizes(self, block: Block, at: I64s) -> I64s:
+        """Words up to the end of `sample_id`. Kernels make some records longer for every perf that listens (seen on
+        6.18): what follows their `sample_id` then is whatever the ring held before."""
+        size = block.size[at]
+        odd = np.flatnonzero(np.isin(block.type[at], _TOO_LONG))
+        if odd.size:
+            size = size.copy()
+            for place in odd.tolist():
+                size[place] = min(int(size[place]), self._length(block, int(at[place])))
+        return size
+
+    def _length(self, block: Block, record: int) -> int:
+        words = _FIXED_WORDS
+        if block.type[record] == Type.KSYMBOL:
+            start = int(block.start[record]) + _FIXED_WORDS
+            name = block.words[start : int(block.start[record] + block.size[record])].tobytes()[:_LONGEST_SYMBOL]
+            words += len(name.partition(b"\0")[0]) // 8 + 1
+        return words + self.words
 
 
 def mappings(

@@ -71,7 +71,7 @@ class Decoder:
         self.symbols.files = self._intake.files.values
         self._pending_bytes = pending_bytes
         self._gaps: list[Gap] = []
-        self._flushed = 0
+        self._flushed = (0, 0)
         self._header_read = False
         self._outer, self._inner = Channel(), Channel()
         self._inflater: Inflater | None = None
@@ -229,9 +229,10 @@ class Decoder:
     def _flush(self, rows: list[Row], limit: int) -> None:
         rows.extend(self._gaps)
         self._gaps.clear()
-        if limit == self._flushed:  # no round has ended since
+        state = (self._intake.rounds, limit)
+        if state == self._flushed:  # no round has ended since
             return
-        self._flushed = limit
+        self._flushed = state
         self._aside(self._intake.settle())
         due = self._intake.pending.take(limit)
         if not due:
@@ -259,6 +260,7 @@ class Decoder:
         """Too much waits for the end of its round: the older half goes."""
         self.stats.forced_flushes += 1
         self._aside(self._intake.settle())
+        self._flushed = (-1, 0)
         self._flush(rows, max(self._intake.pending.middle(), self._intake.complete))
 
     # -- records that perf writes ----------------------------------------------------------------------------------

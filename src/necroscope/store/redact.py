@@ -1,0 +1,168 @@
+"""Rows without the names that identify: hosts, processes, units, containers, programs and their functions, files.
+
+Functions and modules of the kernel, kinds of symptoms, numbers and times stay. Ids that are made from names are made
+anew from the neutral ones: whoever guesses a name cannot check it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from necroscope.sense.perf.samples import canonical_frame, stack_id
+from necroscope.sense.symptoms import catalogue
+from necroscope.store.arrow import WORD, Tables
+from necroscope.store.neutral_names import Names, is_unit
+from necroscope.store.neutral_words import neutral_sentence
+from necroscope.store.rows import event_rows
+from necroscope.store.tables import Event
+
+Change = Callable[[Names, str], str]
+
+# Labels whose values stay, and those whose values are names of a sort. All others are sentences of unknown words.
+_PLAIN_LABELS = frozenset(
+    (
+        *("cpu", "mode", "irq", "kind", "direction", "queue", "resource", "who", "part", "sensor", "zone", "node"),
+        *("active_state", "engine", "state", "gpu"),
+    )
+)
+_NAMED_LABELS: dict[str, Change] = {
+    "parent": Names.path,
+    "cgroup": Names.path,
+    "path": Names.path,
+    "unit": Names.unit,
+    "container": lambda names, value: names.token("container", value),
+    "device": Names.device,
+    "name": Names.interrupt,
+}
+
+
+def _labels(names: Names, text: str) -> str:
+    """Labels, value by value; what cannot be read becomes a token."""
+    try:
+        labels = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return json.dumps({"label": names.token("label", text)})
+    # Interrupts that have no number are the processor's own.
+    plain = _PLAIN_LABELS | {"name"} if not str(labels.get("irq", "0")).isdigit() else _PLAIN_LABELS
+    changed = {
+        key: str(value) if key in plain or not value else _NAMED_LABELS.get(key, neutral_sentence)(names, str(value))
+        for key, value in labels.items()
+    }
+    return json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
+
+
+COLUMNS: dict[str, dict[str, Change]] = {
+    "samples": {"comm": Names.thread, "cgroup": Names.path, "event": Names.perf_event},
+    "zombies": {"parent": Names.path},
+    "zombie_names": {"path": Names.path, "family": Names.path},
+    "units": {"name": Names.unit, "control_group": Names.path},
+    "processes": {"comm": Names.thread, "cgroup": Names.path},
+    "series": {"labels": _labels},
+}
+"""What is changed word by word; stacks and events are changed as a whole."""
+KEPT = {
+    "series": {"source", "name"},
+    "ticks": {"source"},
+    "zombie_names": {"pinned_by"},
+    "units": {
+        "active_state",
+        "sub_state",
+        "result",
+        "exit_code",
+        "restart_policy",
+        "unit_file_state",
+    },
+}
+"""Texts that are words of this program, of systemd or of the kernel."""
+
+_MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended"))
+
+
+class Redactor:
+    """Changes the rows of one bundle, table by table; rows are as a journal has them."""
+
+    def __init__(self, names: Names | None = None) -> None:
+        self.names = names or Names()
+        self._frames: dict[str, str] = {}
+
+    def __call__(self, tables: Tables) -> Tables:
+        """The same rows with neutral names."""
+        changed = {name: self._words(name, table) for name, table in tables.items()}
+        if "samples" in changed:
+            changed |= self._stacks(changed["samples"], changed.get("stacks"))
+        if "events" in changed:
+            changed["events"] = event_rows([self._event(Event(**row)) for row in _events(changed["events"])])
+        return changed
+
+    def _words(self, name: str, table: pa.Table) -> pa.Table:
+        for column, change in COLUMNS.get(name, {}).items():
+            number = table.column_names.index(column)
+            texts = table[column].cast(pa.string()).combine_chunks().dictionary_encode()
+            texts = pa.concat_arrays(texts.chunks) if isinstance(texts, pa.ChunkedArray) else texts
+            words = pa.array([change(self.names, word) for word in texts.dictionary.to_pylist()], pa.string())
+            made = pa.DictionaryArray.from_arrays(texts.indices, words)
+            # Two words may have become one, and a dictionary has each word once.
+            made = made.dictionary_decode()
+            field = table.schema.field(number)
+            table = table.set_column(number, field, made.dictionary_encode() if field.type == WORD else made)
+        return table
+
+    def _stacks(self, samples: pa.Table, stacks: pa.Table | None) -> Tables:
+        ids, numbers = np.unique(samples["stack_id"].to_numpy(), return_inverse=True)
+        known = (
+            {} if stacks is None else dict(zip(*(stacks[one].to_pylist() for one in stacks.column_names), strict=True))
+        )
+        texts = {one: self._stack(text) for one, text in known.items()}
+        made = {one: _id(text) if text else self.names.number(one) for one, text in texts.items()}
+        new = np.array([made.get(one) or self.names.number(one) for one in ids.tolist()], np.uint64)
+        place = samples.column_names.index("stack_id")
+        changed = {
+            "samples": samples.set_column(place, samples.schema.field(place), pa.array(new[numbers.reshape(-1)]))
+        }
+        if stacks is not None:
+            rows = {made[one]: text for one, text in texts.items()}
+            columns = [pa.array(list(rows), pa.uint64()), pa.array(list(rows.values()), pa.string())]
+            changed["stacks"] = pa.Table.from_arrays(columns, schema=stacks.schema)
+        return changed
+
+    def _stack(self, text: str) -> str:
+        return "".join(map(self._frame, text.split("\x1e")[:-1]))
+
+    def _frame(self, frame: str) -> str:
+        found = self._frames.get(frame)
+        if found is None:
+            name, _, module = frame.partition("\x1f")
+            found = self._frames[frame] = "{}\x1f{}\x1e".format(*self.names.frame(name, module))
+        return found
+
+    def _event(self, event: Event) -> Event:
+        own = event.source != "mark" or event.kind in _MARKS or event.kind in catalogue().kinds
+        kind = event.kind if own else self.names.token("kind", event.kind)
+        text = neutral_sentence(self.names, event.text)
+        return Event(event.at_ns, kind, event.source, self._subject(event), text, event.uncertainty_ns)
+
+    def _subject(self, event: Event) -> str:
+        if event.source == "recorder":
+            return event.subject
+        if event.subject.startswith("/"):
+            return self.names.path(event.subject)
+        if is_unit(event.subject):
+            return self.names.unit(event.subject)
+        if event.kind.startswith("container"):
+            return self.names.token("container", event.subject)
+        return neutral_sentence(self.names, event.subject)
+
+
+def _events(table: pa.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.select([name for name in table.column_names if name != "id"]).to_pylist()
+    return rows
+
+
+def _id(frames: str) -> int:
+    pairs = (frame.partition("\x1f") for frame in frames.split("\x1e")[:-1])
+    return stack_id(canonical_frame(name, module) for name, _, module in pairs)

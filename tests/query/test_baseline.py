@@ -1,0 +1,66 @@
+"""What is normal: windows away from symptoms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from necroscope.clock import NS
+from necroscope.query.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
+
+HOUR = 3600 * NS
+TIMES = st.integers(0, 4 * HOUR)
+
+
+@given(TIMES, st.integers(1, 600 * NS), TIMES, st.integers(0, 4 * HOUR), st.lists(TIMES, max_size=12))
+def test_they_are_like_the_window_and_away_from_every_symptom(
+    begin: int, length: int, first: int, recorded: int, symptoms: list[int]
+) -> None:
+    window, whole = (begin, begin + length - 1), (first, first + recorded)
+    found = baselines(window, whole, symptoms)
+    assert len(found) <= 24
+    assert found == sorted(set(found))
+    for low, high in found:
+        assert high - low + 1 == length
+        assert whole[0] <= low
+        assert high <= whole[1]
+        assert window[0] - WITHIN_NS <= low
+        assert high <= window[1] + WITHIN_NS
+        assert high < window[0] or low > window[1]
+        assert not any(low <= at + AFTER_NS and high >= at - BEFORE_NS for at in symptoms)
+    assert all(one[1] < other[0] for one, other in pairwise(found))
+
+
+def test_they_are_spread_evenly() -> None:
+    window = (HOUR, HOUR + 5 * NS - 1)
+    found = baselines(window, (0, 2 * HOUR), [])
+    assert len(found) == 24
+    assert sum(high < window[0] for _, high in found) in (12, 13)
+    assert found[0][0] == 0
+    gaps = [other[0] - one[0] for one, other in pairwise(found)]
+    assert max(gaps) < 2 * min(gaps)
+
+
+def test_an_instant_has_baselines_too() -> None:
+    assert len(baselines((HOUR, HOUR), (0, 2 * HOUR), [])) == 24
+
+
+def test_what_lies_right_beside_the_window_is_left_out() -> None:
+    window = (100 * NS, 105 * NS - 1)
+    found = baselines(window, (80 * NS, 130 * NS), [])
+    assert found == [
+        (80 * NS, 85 * NS - 1),
+        (85 * NS, 90 * NS - 1),
+        (90 * NS, 95 * NS - 1),
+        (110 * NS, 115 * NS - 1),
+        (115 * NS, 120 * NS - 1),
+        (120 * NS, 125 * NS - 1),
+        (125 * NS, 130 * NS - 1),
+    ]
+
+
+def test_nothing_is_normal_when_all_is_a_symptom() -> None:
+    assert baselines((100 * NS, 105 * NS), (0, 200 * NS), [60 * NS, 120 * NS, 195 * NS]) == []
+    assert baselines((100 * NS, 105 * NS), (99 * NS, 106 * NS), []) == []

@@ -1,0 +1,36 @@
+"""Whether a stack is that of an idle core."""
+
+from __future__ import annotations
+
+import pytest
+
+from necroscope.query.idle import idle, innermost, is_idle
+from stage.looked import IDLE, LOOP, TICK, text
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        (IDLE, True),
+        ((("default_idle", "[kernel]"),), True),
+        ((("intel_idle", "[intel_idle]"),), True),
+        ((("do_idle", ""),), True),
+        (TICK, False),
+        (LOOP, False),
+        ((), False),
+        ((("default_idle", "game"),), False),
+        ((("default_idle", "[kernel]"), ("handle_irq", "[kernel]")), False),
+        ((("my_default_idle", "[kernel]"),), False),
+    ],
+)
+def test_the_innermost_function_decides(frames: tuple[tuple[str, str], ...], expected: bool) -> None:
+    assert is_idle(text(frames)) is expected
+
+
+def test_interrupts_on_an_idle_core_are_work() -> None:
+    assert idle([text(IDLE), text(TICK), ""]).tolist() == [True, False, False]
+
+
+def test_the_innermost_frame() -> None:
+    assert innermost(text(TICK))[::2] == ("tick_sched_timer", "[kernel]")
+    assert innermost("") == ("", "", "")

@@ -1,0 +1,91 @@
+"""Where things are on the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from necroscope.clock import NS
+from necroscope.errors import BadInput
+from necroscope.query.landmarks import events, extent, find_event, symptoms
+from necroscope.store.catalog import segments
+from necroscope.store.reader import Store
+from necroscope.store.tables import Event
+from necroscope.store.writer import Writer
+from stage.looked import One, batch
+from stage.recorded import START_NS
+
+RESET = Event(START_NS + NS, "nic-reset", "kmsg", "eth0", "eth0: reset")
+LATER = Event(START_NS + 5 * NS, "nic-reset", "kmsg", "eth1", "eth1: reset")
+MARK = Event(START_NS + 3 * NS, "mark", "mark", "", "deployed")
+BORN = Event(START_NS + 2 * NS, "cgroup-mkdir", "perf", "/a", "hierarchy 0, cgroup 7")
+LIVE = Event(START_NS + 9 * NS, "job-failed", "mark", "", "job 4711")
+ALL = (START_NS, START_NS + 60 * NS)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    made = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    made.add_samples(batch([One(START_NS + 10), One(START_NS + 2 * NS)]))
+    made.add_events([RESET, BORN])
+    made.seal()
+    made.add_samples(batch([One(START_NS + 5 * NS), One(START_NS + 4 * NS)]))
+    made.add_events([LATER, MARK])
+    made.seal()
+    made.add_events([LIVE])
+    made.add_samples(batch([One(START_NS + 8 * NS)]))
+    made.flush()
+    yield made
+    made.close()
+
+
+def test_events_of_a_window_by_time(writer: Writer, tmp_path: Path) -> None:
+    snapshot = Store(tmp_path).snapshot()
+    assert events(snapshot, ALL) == [RESET, BORN, MARK, LATER, LIVE]
+    assert events(snapshot, (RESET.at_ns, MARK.at_ns)) == [RESET, BORN, MARK]
+    assert events(snapshot, (RESET.at_ns + 1, MARK.at_ns - 1)) == [BORN]
+
+
+def test_symptoms_are_what_logs_and_people_tell(writer: Writer, tmp_path: Path) -> None:
+    assert symptoms(Store(tmp_path).snapshot(), ALL) == [RESET, MARK, LATER, LIVE]
+
+
+def test_an_event_by_id_or_the_last_of_a_kind(writer: Writer, tmp_path: Path) -> None:
+    snapshot = Store(tmp_path).snapshot()
+    assert find_event(snapshot, str(RESET.id)) == (RESET.at_ns, "around nic-reset eth0")
+    assert find_event(snapshot, "nic-reset") == (LATER.at_ns, "around nic-reset eth1")
+    assert find_event(snapshot, "job-failed") == (LIVE.at_ns, "around job-failed")
+    for name in ("", "nope", "12345", "9" * 30, "٣"):
+        assert find_event(snapshot, name) is None
+
+
+def test_first_and_last_sample_over_segments_and_journal(writer: Writer, tmp_path: Path) -> None:
+    assert extent(Store(tmp_path).snapshot()) == (START_NS + 10, START_NS + 8 * NS)
+
+
+def test_events_without_samples_do_not_stretch_the_recording(tmp_path: Path) -> None:
+    with_events = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    with_events.add_events([Event(START_NS - 3600 * NS, "nic-reset", "kmsg", "", "early")])
+    with_events.seal()
+    with_events.add_samples(batch([One(START_NS), One(START_NS + 7)]))
+    with_events.close(merge=False)
+    assert extent(Store(tmp_path).snapshot()) == (START_NS, START_NS + 7)
+
+
+def test_an_empty_store_is_said(tmp_path: Path) -> None:
+    Writer(tmp_path).close()
+    with pytest.raises(BadInput, match="has no samples"):
+        extent(Store(tmp_path).snapshot())
+    assert events(Store(tmp_path).snapshot(), ALL) == []
+
+
+def test_damaged_files_are_passed_over(writer: Writer, tmp_path: Path) -> None:
+    first = segments(tmp_path)[0]
+    first.file("events").write_bytes(b"PAR1")
+    first.file("samples").write_bytes(b"nonsense")
+    snapshot = Store(tmp_path).snapshot()
+    assert events(snapshot, ALL) == [MARK, LATER, LIVE]
+    assert extent(snapshot) == (START_NS + 4 * NS, START_NS + 8 * NS)
+    assert find_event(snapshot, str(RESET.id)) is None
