@@ -1,6 +1,6 @@
 """What recording costs the node, live, everything on: CPU, memory, bytes per sample, a fixed workload's slowdown.
 
-Needs root. Ten minutes of steady full load, then ten of a storm of short processes, then pairs of the same piece of
+Needs root. Ten minutes of a storm of short processes, then ten of steady full load, then pairs of the same piece of
 work with and without the recorder. NECROSCOPE_BENCH_SECONDS shortens the two runs (the figures then say so).
 """
 
@@ -76,9 +76,9 @@ def main() -> None:
     columns = ["load", "CPU, of one core", "after 1 min", "memory after 1 min", "at the end", "most"]
     columns += ["samples", "lost", "bytes/sample"]
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    print(live("all cores busy", [[sys.executable, "-c", BUSY]] * cores), flush=True)
     storm = [sys.executable, "-c", STORM, str(EXECS_PER_S // cores)]
     print(live(f"{EXECS_PER_S:,} execs/s", [storm] * cores), flush=True)
+    print(live("all cores busy", [[sys.executable, "-c", BUSY]] * cores), flush=True)
     print(f"\n{pairs()}", flush=True)
 
 

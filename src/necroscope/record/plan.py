@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from necroscope.record.recorder import SIGNALS
@@ -30,6 +31,8 @@ from necroscope.sense.zombie_names import ZombieNames
 from necroscope.store.place import to_write
 from necroscope.store.writer import Writer
 
+_STACK_MIB = 8
+
 
 def fast_sensors() -> list[Sensor]:
     """Read every second."""
@@ -47,4 +50,6 @@ def open_writer(store: Path | None) -> Writer:
     """The writer of the given store, or of the usual one."""
     sensors = [*fast_sensors(), *slow_sensors()]
     signals = [*(signal for sensor in sensors for signal in sensor.signals), *SIGNALS]
-    return Writer(to_write(store), signals=signals)
+    # The more cores, the more different stacks there are between two segments.
+    stack_bytes = (_STACK_MIB + (os.cpu_count() or 1)) << 20
+    return Writer(to_write(store), signals=signals, stack_bytes=stack_bytes)

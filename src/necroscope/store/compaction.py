@@ -16,7 +16,7 @@ from necroscope.store.retention import Kept
 from necroscope.store.segment import merged, read_segment, write_segment
 
 FAN_IN = 4
-MAX_BYTES = 2 << 20
+MAX_BYTES = 1 << 20
 # A merged segment spans the time between its parts; too much of it would spoil the pruning by name.
 MAX_PAUSE_NS = 600 * NS
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from necroscope.sense.perf.samples import Stack
 from necroscope.store.tables import valid_text
 
-MAX_BYTES = 16 << 20
+MAX_BYTES = 10 << 20
 # What the book itself takes for a stack, beside its text.
 _EACH_BYTES = 200
 

@@ -64,7 +64,7 @@ class Writer:
         retention: Retention | None = None,
         signals: Iterable[Signal] = (),
         max_unwritten_bytes: int = 32 << 20,
-        stack_bytes: int = 16 << 20,
+        stack_bytes: int = 10 << 20,
     ) -> None:
         self._folder = folder
         self._segment_s, self._segment_rows = segment_s, segment_rows
@@ -243,7 +243,7 @@ class Writer:
     def _write_out(self) -> None:
         self._flushed_s = clock.elapsed_s()
         # While nothing can be written, marks are safer where they are.
-        marks = [] if self._spool.stuck else inbox.waiting(self._folder)
+        marks = [] if self._spool.stuck else inbox.waiting(self._folder, put_aside=True)
         if events := [event for _, event in marks] + self._spool.take_events():
             self._pending.setdefault("events", []).append(rows.event_rows(events))
         tables = self._take()

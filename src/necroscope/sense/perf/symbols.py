@@ -32,7 +32,7 @@ I64s = NDArray[np.int64]
 I32s = NDArray[np.int32]
 _KALLSYMS_LIMIT = 128 << 20
 _UNRESOLVED = 1 << 14
-_LIVE_TABLES = 32 << 20
+_LIVE_TABLES = 16 << 20
 VDSO = "[vdso]"
 
 
