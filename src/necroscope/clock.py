@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 NS = 1_000_000_000
+# 2262-01-01: nanoseconds that a signed 64-bit number holds, with room for sums.
+LAST_NS = 9_214_646_400 * NS
 
 
 @dataclass(frozen=True, slots=True)

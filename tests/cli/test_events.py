@@ -74,6 +74,13 @@ def test_none(necroscope: Program, store: Path) -> None:
     assert necroscope("events", "--store", store, "-q").out == ""
 
 
+def test_a_window_that_ends_before_it_begins(necroscope: Program, store: Path) -> None:
+    ran = necroscope("events", "--store", store, "--since", "-1h", "--until", "-2h")
+    assert (ran.code, ran.out) == (2, "")
+    assert "ends before it begins" in ran.err
+    assert "--since and --until" in ran.err
+
+
 def test_a_time_that_is_none(necroscope: Program, store: Path) -> None:
     ran = necroscope("events", "--store", store, "--since", "yesterday")
     assert ran.code == 2

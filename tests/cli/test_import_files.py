@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from perf import recorded
 
 from stage.program import Program
@@ -35,3 +36,20 @@ def test_what_is_no_recording_is_one_sentence_and_exit_code_2(necroscope: Progra
 def test_quiet_is_quiet(necroscope: Program, tmp_path: Path) -> None:
     done = necroscope("import", FILE, "--store", tmp_path, "-q")
     assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_one_bad_file_does_not_keep_the_others_out(necroscope: Program, tmp_path: Path) -> None:
+    done = necroscope("import", tmp_path / "nothere.data", FILE, "--store", tmp_path / "store")
+    assert done.code == 2
+    assert "nothere.data cannot be opened" in done.err
+    assert "1 of 2 files were not imported" in done.err
+    assert "hint: " in done.err
+    assert done.out.startswith(f"{FILE}: perf-data, ")
+
+
+@pytest.mark.parametrize("offset", ["nan", "inf", "1e30", "-1e12", "-1e10"])
+def test_an_absurd_offset_is_one_sentence(necroscope: Program, tmp_path: Path, offset: str) -> None:
+    done = necroscope("import", FILE, "--clock-offset", offset, "--store", tmp_path / "store")
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 2
+    assert "clock offset" in done.err or "before 1970 or after 2262" in done.err

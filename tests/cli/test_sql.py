@@ -58,13 +58,32 @@ def test_many_rows_are_cut_for_people_and_whole_as_json(necroscope: Program, sto
     sql = "select * from range(2500)"
     ran = necroscope("sql", sql, "--store", store)
     assert len(ran.out.splitlines()) == 1001
-    assert "1,500 more rows" in ran.err
+    assert "and more than these 1,000 rows" in ran.err
+    assert necroscope("sql", "select * from range(1000)", "--store", store).err == ""
     assert len(json.loads(necroscope("sql", sql, "--store", store, "--json").out)) == 2500
+
+
+def test_the_rest_of_an_endless_answer_is_not_computed(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", "select * from range(1000000000000)", "--store", store)
+    assert (ran.code, len(ran.out.splitlines())) == (0, 1001)
 
 
 def test_where_the_store_is_told_by_the_environment(necroscope: Program, store: Path) -> None:
     ran = necroscope("sql", "select count(*) as n from zombies", "--json", env={"NECROSCOPE_STORE": str(store)})
     assert json.loads(ran.out) == [{"n": 1}]
+
+
+def test_a_window_that_ends_before_it_begins(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", "select 1", "--store", store, "--from", "-1m", "--to", "-2m")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "necroscope: The window ends before it begins.\n  hint: look at --from and --to\n"
+
+
+def test_errors_of_several_lines_are_one(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", "select nothing\nfrom samples", "--store", store)
+    assert ran.code == 2
+    assert "\\x0a" not in ran.err
+    assert len(ran.err.splitlines()) == 2
 
 
 @pytest.mark.parametrize(

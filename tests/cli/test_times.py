@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import click
 import pytest
 
-from necroscope.cli.times import parse_instant
+from necroscope.cli.times import Instant, parse_instant
 from necroscope.clock import NS
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 250_000, tzinfo=UTC)
@@ -53,3 +54,14 @@ def test_instants(text: str, at_ns: int) -> None:
 def test_what_is_no_instant(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         parse_instant(text, NOW)
+
+
+@pytest.mark.parametrize("text", ["2262-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "9" * 40, "1969-12-31T23:59:59Z"])
+def test_what_no_store_can_hold_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="from 1970 to 2261"):
+        Instant().convert(text, None, None)
+
+
+@pytest.mark.parametrize(("text", "at_s"), [("1970-01-01T00:00:00Z", 0), ("2261-12-31T23:59:59Z", 9_214_646_399)])
+def test_the_first_and_the_last_time(text: str, at_s: int) -> None:
+    assert Instant().convert(text, None, None) == at_s * NS

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow.parquet as pq
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.query.sealed import again
+from necroscope.query.sealed import again, damage, opened
+from necroscope.store.catalog import all_segments
+from necroscope.store.tables import Event
+from necroscope.store.writer import Writer
+from stage.recorded import START_NS
 
 
 def test_a_look_is_repeated_when_a_file_is_gone() -> None:
@@ -27,3 +34,24 @@ def test_it_is_not_repeated_forever() -> None:
 
     with pytest.raises(BadInput, match="changes faster"):
         again(look)
+
+
+def test_a_flipped_byte_is_told_as_damage(tmp_path: Path) -> None:
+    writer = Writer(tmp_path)
+    writer.add_events([Event(START_NS + number, "nic-reset", "kmsg", "eth0", f"line {number}") for number in range(99)])
+    writer.close()
+    (segment,) = all_segments(tmp_path)
+    path = segment.file("events")
+    with pq.ParquetFile(path) as file:
+        column = file.metadata.row_group(0).column(file.schema_arrow.get_field_index("id"))
+        place = column.data_page_offset + column.total_compressed_size - 1
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    notes: list[str] = []
+    with damage(path, notes):
+        file = opened(segment, "events")
+        assert file is not None
+        with file:
+            file.read()
+    assert notes == [f"{path} is damaged and left out"]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from necroscope.clock import ClockReading
-from necroscope.model import ContainerState, Reading, Record, Symptom, UnitState, Unseen
+from necroscope.clock import NS, ClockReading
+from necroscope.model import ContainerState, Reading, Record, Sample, Symptom, UnitState, Unseen
 from necroscope.record import chronicle as chronicle_module
-from necroscope.record.chronicle import Chronicle
+from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.sense.sensor import Look
+from necroscope.store.writer import Writer
 
 RESET = Symptom("nic-tx-timeout", 5_000, 1, "TX q 5 is paused", 5_000, driver="ena", device="eth0")
 UNIT = UnitState("leaky.service", "activating", "auto-restart", "exit-code", 3, exit_status=1)
@@ -84,3 +86,39 @@ def test_blindness_is_an_event_when_it_begins_and_when_it_ends() -> None:
     assert [event.kind for event in chronicle.events([blind])] == ["sensor-blind"]
     assert chronicle.events([blind]) == []
     assert [event.kind for event in chronicle.events([_look()])] == ["sensor-sees"]
+
+
+BOOTED_NS = 10**18
+
+
+def test_what_an_earlier_recorder_told_of_this_boot_is_not_told_again(tmp_path: Path) -> None:
+    """The clocks are read anew: times differ a little, and so do ids. Repeats since then are news."""
+    now = ClockReading(BOOTED_NS + 60 * NS, 60 * NS, 60 * NS)
+    reset = replace(RESET, at_ns=BOOTED_NS + 5 * NS, first_at_ns=BOOTED_NS + 5 * NS)
+    folded = replace(reset, at_ns=reset.at_ns + 300, first_at_ns=reset.first_at_ns + 300, repeats=2)
+    later = replace(folded, at_ns=BOOTED_NS + 50 * NS)
+    other = replace(folded, device="eth1")
+    for seal in (False, True):
+        store = tmp_path / str(seal)
+        writer = Writer(store)
+        writer.add_events(Chronicle().events([_look(reset, sensor="kmsg")]))
+        if seal:
+            writer.seal()
+        writer.flush()
+        told = told_since_boot(store, now)
+        writer.close()
+        assert [event.at_ns for event in told] == [reset.at_ns]
+        assert Chronicle(told).events([_look(folded, sensor="kmsg")]) == []
+        assert [event.at_ns for event in Chronicle(told).events([_look(later, sensor="kmsg")])] == [later.at_ns]
+        assert [event.subject for event in Chronicle(told).events([_look(other, sensor="kmsg")])] == ["eth1"]
+        running = Chronicle(told)
+        first = Look("kmsg", 7, Reading((Sample("kernel_log_records", 9),), (folded,)), 0.0)
+        again = replace(folded, at_ns=reset.at_ns + NS // 2, first_at_ns=reset.at_ns + NS // 2)
+        assert running.events([first]) == []
+        assert [event.at_ns for event in running.events([_look(again, sensor="kmsg")])] == [again.at_ns]
+        rebooted = ClockReading(BOOTED_NS + 60 * NS, 20 * NS, 20 * NS)
+        assert told_since_boot(store, rebooted) == []
+
+
+def test_a_store_that_cannot_be_read_has_told_nothing(tmp_path: Path) -> None:
+    assert told_since_boot(tmp_path / "none", ClockReading(BOOTED_NS, 0, 0)) == []

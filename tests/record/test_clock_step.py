@@ -45,6 +45,7 @@ class Feed:
     """97 samples a second, told a second late, as perf does."""
 
     pid = None
+    complaint = ""
 
     def __init__(self) -> None:
         self.turns = 0

@@ -15,6 +15,7 @@ from necroscope.record.feed import PerfFeed
 from necroscope.sense.host import Host
 from necroscope.sense.perf.session import PerfOptions
 from necroscope.store.tables import Event
+from stage.recorded import second
 
 
 class Nonsense:
@@ -86,3 +87,76 @@ def test_nonsense_and_defects_do_not_end_the_feed(hurried: Host, error: Exceptio
     assert told
     assert ("a defect" if error else "not a perf recording") in told[0]
     assert [event.subject for event in events if event.kind == "recorder-gap"] == ["perf"]
+
+
+def test_the_complaint_stands_as_long_as_there_is_no_perf(hurried: Host) -> None:
+    tries: list[int] = []
+
+    def start(_: Host) -> Any:
+        tries.append(1)
+        if len(tries) < 3:
+            raise Unavailable("perf is not installed", "install it")
+        return Quiet()
+
+    running = PerfFeed(hurried, start)
+    seen = set()
+    deadline = time.monotonic() + 10
+    while (len(tries) < 3 or running.complaint) and time.monotonic() < deadline:
+        seen.add(running.complaint)
+        time.sleep(0.001)
+    assert running.complaint == ""
+    assert "perf is not installed (install it)" in seen
+    running.close()
+
+
+class Quiet(Nonsense):
+    """A perf that says nothing yet."""
+
+    def take(self, timeout_s: float) -> bytes | None:
+        time.sleep(min(timeout_s, 0.01))
+        return b""
+
+
+class Chatty(Quiet):
+    """A perf that brings something twice, then ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = 2
+
+    def take(self, timeout_s: float) -> bytes | None:
+        self._left -= 1
+        return b"samples" if self._left >= 0 else None
+
+
+class Clocked:
+    """A decoder that finds a second of cpu-clock samples in whatever it gets."""
+
+    def feed(self, data: bytes) -> list[Any]:
+        return [second(0)]
+
+    def finish(self) -> list[Any]:
+        return []
+
+
+def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
+    tries: list[int] = []
+
+    def start(_: Host) -> Any:
+        tries.append(1)
+        return Chatty() if len(tries) < 3 else Quiet()
+
+    running = PerfFeed(hurried, start)
+    deadline = time.monotonic() + 10
+    while len(tries) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.close()
+    told = [event.text for event in running.events() if event.kind == "perf-sampling"]
+    assert len(told) == 2
+    assert told[0].startswith("samples are taken by cpu-clock; cycles was asked for and cannot be had here")
+
+
+@pytest.mark.parametrize("sampled", ["cycles", "cycles:P", "cpu_core/cycles/"])
+def test_what_was_asked_for_is_no_surprise(sampled: str) -> None:
+    assert feed._sampling("cycles", sampled) == f"samples are taken by {sampled}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from pathlib import Path
 
 import pytest
+from perf import recorded
 
 from necroscope.errors import BadInput
 from necroscope.query.engine import Engine
@@ -14,8 +16,13 @@ from necroscope.record.foreign import How, import_file
 from necroscope.record.importing import Imported
 from necroscope.sense.cpu import Cpu
 from necroscope.sense.host import Host
-from necroscope.sense.importers.source import Placing
+from necroscope.sense.importers.perf_data import PerfData
+from necroscope.sense.importers.source import CUT_SHORT, LATEST_NS, Placing
+from necroscope.sense.perf.samples import SampleBatch
+from necroscope.store import inbox
+from necroscope.store.catalog import all_segments
 from necroscope.store.reader import Store
+from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 START_S = 1_767_323_045
@@ -101,3 +108,91 @@ def test_what_nobody_can_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "noise").write_bytes(bytes(range(256)) * 20)
     with pytest.raises(BadInput, match="no text and no perf"):
         put(tmp_path / "store", tmp_path / "noise")
+
+
+def test_a_corrected_import_replaces_the_first(tmp_path: Path) -> None:
+    """Also what `mark` left meanwhile stays, and a correction that fails changes nothing."""
+    store, log = tmp_path / "store", tmp_path / "dmesg"
+    log.write_text(DMESG)
+    first, right = Placing(clock_offset_ns=START_S * 10**9), Placing(clock_offset_ns=(START_S - 100) * 10**9)
+    Writer(store).close()
+    inbox.put(store, Event(START_S * 10**9, "mark", "mark", "", "deploy"))
+    assert put(store, log, first)[1].events == 2
+    assert put(store, log, first)[1].already
+    with pytest.raises(BadInput, match="before 1970"):
+        put(store, log, Placing(clock_offset_ns=-(10**12)))
+    asked = "select at_ns // 1000000000 s, source from events where source in ('dmesg', 'mark') order by at_ns, source"
+    assert [row["s"] for row in ask(store, asked)] == [START_S, START_S + 100, START_S + 101]
+    kind, done = put(store, log, right)
+    assert (kind, done.events, done.already) == ("dmesg", 2, False)
+    assert any("replaces" in note for note in done.notes)
+    assert [(row["source"], row["s"]) for row in ask(store, asked)] == [
+        ("dmesg", START_S),
+        ("mark", START_S),
+        ("dmesg", START_S + 1),
+    ]
+    assert put(store, log, right)[1].already
+
+
+def test_a_corrected_import_of_what_was_merged_is_refused(tmp_path: Path) -> None:
+    store, log = tmp_path / "store", tmp_path / "dmesg"
+    log.write_text(DMESG)
+    put(store, log, Placing(clock_offset_ns=START_S * 10**9))
+    (made,) = all_segments(store)
+    made.path.rename(made.path.with_name(made.path.name[:-8] + f"{made.last + 1:08d}"))
+    with pytest.raises(BadInput, match="imported before with other options") as caught:
+        put(store, log, Placing(clock_offset_ns=0))
+    assert "fresh store" in caught.value.hint
+
+
+def test_perf_data_is_placed_where_the_user_says(tmp_path: Path) -> None:
+    path = recorded.FOLDER / "file.data"
+    at_ns = START_S * 10**9
+    with PerfData(path) as data:
+        own_ns = min(int(row.at_ns.min()) for row in data.rows() if isinstance(row, SampleBatch))
+    for placing, first_ns in ((Placing(at_ns=at_ns), at_ns), (Placing(clock_offset_ns=at_ns), at_ns + own_ns)):
+        kind, done = put(tmp_path / "store", path, placing)
+        assert (kind, done.exact, done.already) == ("perf-data", True, False)
+        assert ask(tmp_path / "store", "select min(at_ns) t, count(*) n from samples") == [
+            {"t": first_ns, "n": done.samples}
+        ]
+
+
+FILES = {"perf.txt": SCRIPT, "dmesg": DMESG, "mpstat.json": json.dumps(MPSTAT), "folded": "main;work 12\n"}
+
+
+@pytest.mark.parametrize("name", [*FILES, "perf.data"])
+@pytest.mark.parametrize(
+    ("at_ns", "offset_ns"), [(0, None), (LATEST_NS, None), (None, LATEST_NS), (None, -LATEST_NS), (None, -(10**16))]
+)
+def test_times_out_of_all_calendars_are_bad_input(
+    tmp_path: Path, name: str, at_ns: int | None, offset_ns: int | None
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(recorded.data("file") if name == "perf.data" else FILES[name].encode())
+    count = "select count(*) n, coalesce(min(at_ns), 0) >= 0 as sane from"
+    try:
+        put(tmp_path / "store", path, Placing("", at_ns, offset_ns))
+        rows = None
+    except BadInput:
+        rows = 0
+    for view in ("samples", "events", "cores"):
+        (found,) = ask(tmp_path / "store", f"{count} {view}")
+        assert found["sane"]
+        assert rows is None or found["n"] == 0, "all of a file or nothing"
+
+
+@pytest.mark.parametrize("placing", [{"at_ns": -1}, {"at_ns": 1 << 63}, {"clock_offset_ns": 10**30}])
+def test_a_placing_that_leads_nowhere_is_bad_input(placing: dict[str, int]) -> None:
+    with pytest.raises(BadInput):
+        Placing(**placing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["perf.txt", "dmesg", "folded"])
+def test_a_packed_file_that_was_cut_says_so(tmp_path: Path, name: str) -> None:
+    dice = random.Random(7)
+    noise = "".join(f"# {dice.random()}\n" for _ in range(2000))
+    packed = gzip.compress((FILES[name] + noise).encode())
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(packed[: len(packed) // 2])
+    assert CUT_SHORT in put(tmp_path / "store", path, Placing(at_ns=START_S * 10**9))[1].notes

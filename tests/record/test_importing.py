@@ -18,6 +18,7 @@ from necroscope.errors import BadInput, Unavailable
 from necroscope.record import importing
 from necroscope.record.importing import Imported, import_recording
 from necroscope.sense.importers.perf_data import PerfData
+from necroscope.sense.importers.perf_script import PerfScript
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import imported
 from necroscope.store.catalog import all_segments
@@ -164,3 +165,30 @@ def test_the_note_names_the_segments(tmp_path: Path) -> None:
     assert note == imported.Note(
         "file.data", done.samples, tuple(one.path.name for one in all_segments(tmp_path)), whole=True
     )
+
+
+def test_notes_of_pieces_are_added_up() -> None:
+    notes = (
+        "the file ends early",
+        "1,200 records were lost",
+        "3 lines are odd",
+        "the file ends early",
+        "4 records were lost",
+    )
+    assert importing.added_up(notes) == ("the file ends early", "1,204 records were lost", "3 lines are odd")
+
+
+def test_a_part_of_several_processes_that_understands_nothing_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_PIECE_BYTES", 1)
+    path = tmp_path / "perf.txt"
+    sample = "sh 7/7 [001] {}: 10 cpu-clock: \n\tffffffff8127a6d0 f+0x5 ([kernel.kallsyms])\n\n"
+    path.write_text("".join(sample.format(f"{1767323045 + n}.000000") + "!nonsense\n" for n in range(50)))
+    writer = Writer(tmp_path / "store")
+    try:
+        done = import_recording(writer, path, lambda: PerfScript(path), 3)
+    finally:
+        writer.close(merge=False)
+    assert done.samples == 50
+    assert any("lines could not be understood" in note for note in done.notes)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from necroscope.store.catalog import Segment
-from necroscope.store.imported import Note, fingerprint, note_of, still_there, take_note
+from necroscope.store.imported import Note, fingerprint, merged, note_of, still_there, take_note
 
 NAME = "1767323045000000000-1767323049000000000-00000003-00000003"
 NOTE = Note("perf.data", 20, (NAME,), whole=True)
@@ -50,3 +51,19 @@ def test_an_import_is_still_there_when_its_segment_or_what_it_was_merged_into_is
     assert not still_there(NOTE, [segment(1, 2), segment(4, 4)])
     assert not still_there(NOTE, [])
     assert not still_there(NOTE, [segment(3, 3, 1767329999, 1767339999)]), "the number was given anew"
+
+
+def test_what_the_user_said_is_part_of_the_note(tmp_path: Path) -> None:
+    take_note(tmp_path, "abc", replace(NOTE, told='{"at_ns": 5}'))
+    found = note_of(tmp_path, "abc")
+    assert found is not None
+    assert found.told == '{"at_ns": 5}'
+    (tmp_path / "imported" / "old.json").write_text('{"file": "x", "samples": 1, "segments": [], "whole": true}')
+    assert note_of(tmp_path, "old") == Note("x", 1, (), whole=True)
+
+
+def test_an_import_is_merged_when_another_segment_holds_its_numbers() -> None:
+    own = replace(segment(3, 3), path=Path(NAME))
+    assert not merged(NOTE, [segment(1, 2), own])
+    assert merged(NOTE, [segment(1, 4)])
+    assert not merged(NOTE, [])

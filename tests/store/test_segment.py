@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -200,3 +201,21 @@ def test_any_samples_come_back(
     assert made is not None
     assert (made.from_ns, made.to_ns) == (min(at_ns), max(at_ns))
     assert multiset(read_segment(made)["samples"]) == multiset(samples)
+
+
+def test_a_flipped_byte_is_found_and_never_read_as_other_rows(tmp_path: Path) -> None:
+    made = write_segment(tmp_path, everything(), 4, 4)
+    assert made is not None
+    path = made.file("samples")
+    whole, rows = path.read_bytes(), multiset(read_table(made, "samples"))
+    with pq.ParquetFile(path) as file:
+        assert file.metadata.metadata[b"necroscope"] == b"1"
+        start = int.from_bytes(whole[-8:-4], "little")  # the footer, which has no checksum
+    found = 0
+    for place in range(4, len(whole) - 8 - start):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        try:
+            assert multiset(read_table(made, "samples")) == rows, "a header's byte that nobody reads"
+        except (OSError, pa.ArrowException):
+            found += 1
+    assert found > 0.8 * (len(whole) - 12 - start)

@@ -9,7 +9,7 @@ import click
 
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
-from necroscope.cli.times import Instant
+from necroscope.cli.times import Instant, refuse_backwards
 
 _FOREVER_NS = (1 << 63) - 1
 _FIELDS = ("id", "at", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns")
@@ -44,6 +44,7 @@ def events(
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
 
+    refuse_backwards(since_ns, until_ns, "--since and --until")
     window = (since_ns or 0, _FOREVER_NS if until_ns is None else until_ns)
     with Engine(Store(to_read(store)), window) as engine:
         notes = engine.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from necroscope.cli.progress import progress
 from necroscope.cli.times import Instant
 from necroscope.clock import NS
+from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
     from necroscope.record.importing import Imported
@@ -45,7 +47,9 @@ def import_files(
 
     perf.data, `perf script` text, folded stacks, mpstat and sadf JSON, dmesg, `journalctl -o json`, Ray's logs; also
     packed with gzip. What a file is, is told from its contents. Kernel frames of perf.data are named when it was
-    recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing.
+    recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing; with
+    other options (--at, --clock-offset, --host, --kallsyms) it replaces what it brought. Files that cannot be read are
+    told, the others are imported.
 
     \b
     Examples:
@@ -67,17 +71,35 @@ def import_files(
     from necroscope.store.writer import Writer
 
     reuse_memory()
-    placing = Placing(only_host, at_ns, None if offset_s is None else round(offset_s * NS))
-    how = How(host, placing, kallsyms, jobs)
+    how = How(host, Placing(only_host, at_ns, _nanoseconds(offset_s)), kallsyms, jobs)
     writer = Writer(to_write(store), signals=Cpu.signals)
+    bad: list[BadInput] = []
     try:
         for file in files:
-            with progress(file.name, no_color, quiet) as told:
-                kind, done = import_file(writer, file, how, told)
+            try:
+                with progress(file.name, no_color, quiet) as told:
+                    kind, done = import_file(writer, file, how, told)
+            except BadInput as error:
+                bad.append(error)
+                if len(files) > 1:
+                    click.echo(plain(f"necroscope: {error.message}"), err=True)
+                continue
             if not quiet:
                 click.echo(plain(f"{file}: {_summary(kind, done)}"))
     finally:
         writer.close(merge=False)
+    if bad and len(files) > 1:
+        raise BadInput(f"{len(bad)} of {len(files)} files were not imported.", bad[0].hint)
+    if bad:
+        raise bad[0]
+
+
+def _nanoseconds(offset_s: float | None) -> int | None:
+    if offset_s is None:
+        return None
+    if not math.isfinite(offset_s):
+        raise BadInput(f"A clock offset of {offset_s} is no number of seconds.", "write it as 3600 or -7200.5")
+    return round(offset_s * NS)
 
 
 def _summary(kind: str, done: Imported) -> str:

@@ -99,7 +99,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 def _say(message: str, hint: str, code: int) -> int:
     from necroscope.show.plain import plain
 
-    click.echo(f"necroscope: {plain(message)}", err=True)
+    click.echo(f"necroscope: {plain(' '.join(message.split()))}", err=True)
     if hint:
         click.echo(f"  hint: {plain(hint)}", err=True)
     return code

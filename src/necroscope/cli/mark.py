@@ -14,7 +14,11 @@ from necroscope.cli.times import Instant
 @click.option("--at", "at_ns", type=Instant(), default="now", show_default="now", help="When: -5m, 14:03:07, ISO 8601.")
 @click.option("--kind", default="mark", show_default=True, help="What it is: job-failed, job-started, ...")
 @click.option("--subject", default="", help="What it is about: a job, a host.")
-@click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder of the recording.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the recording (default: that of `record`).",
+)
 def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> None:
     """Put an event on the timeline; works while the recorder runs, and waits for it when it does not.
 
@@ -24,10 +28,14 @@ def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> 
       necroscope mark "deployed the new image" --at -10m
     """
     from necroscope.clock import iso
+    from necroscope.store.catalog import check_format
     from necroscope.store.inbox import put
     from necroscope.store.place import to_write
-    from necroscope.store.tables import Event
+    from necroscope.store.tables import Event, valid_text
 
-    event = Event(at_ns, kind, "mark", subject, text)
+    if store is not None:
+        # A folder that somebody mistyped must not become a store that nobody reads.
+        check_format(store)
+    event = Event(at_ns, kind, "mark", valid_text(subject), valid_text(text))
     put(to_write(store), event)
     click.echo(f"{iso(at_ns)}  {kind}  id {event.id}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +14,25 @@ import click
 from necroscope.cli.options import Span, console
 
 if TYPE_CHECKING:
+    import threading
+
     from rich.console import Console
+    from rich.status import Status
 
     from necroscope.record.recorder import RecorderStatus
 
+# The spinner before the status line, and a column that stays free.
+_SPINNER = 3
+_PLACES = "$NECROSCOPE_STORE, else /var/lib/necroscope for root and ~/.local/state/necroscope for others"
+
 
 @click.command()
-@click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Where to record (default: see docs).")
-@click.option("--for", "for_s", type=Span(), help="Stop after this long; without it, until Ctrl-C or SIGTERM.")
+@click.option(
+    "--store", type=click.Path(path_type=Path, file_okay=False), help=f"Where to record (default: {_PLACES})."
+)
+@click.option("--for", "for_s", type=Span(), help="Stop after this long; without it, until Ctrl-C, SIGTERM or SIGHUP.")
 @click.option("--no-perf", is_flag=True, help="Sensors only, no profile.")
-@click.option("-q", "--quiet", is_flag=True, help="No status line.")
+@click.option("-q", "--quiet", is_flag=True, help="No status line, no word about what cannot be seen.")
 @click.option("--no-color", is_flag=True, help="No colours.")
 def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, no_color: bool) -> None:
     """The flight recorder: everything, every second, in a bounded store, in the foreground.
@@ -34,7 +45,6 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
       necroscope record --for 30s
       necroscope record --store /var/lib/necroscope
     """
-    import signal
     import threading
 
     from necroscope.record import frugal
@@ -45,8 +55,7 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
 
     frugal.begin()
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    _stop_on_signals(stop)
     host, out = Host(), console(no_color, stderr=True)
     writer = open_writer(store)
     with ExitStack() as ending:
@@ -54,25 +63,77 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
         feed = None if no_perf else PerfFeed(host)
         recorder = Recorder(host, writer, feed, fast_sensors(), slow_sensors())
         status = ending.enter_context(out.status("recording")) if out.is_terminal and not quiet else None
-        last = recorder.run(stop, for_s, (lambda one: status.update(line(one))) if status else None)
+        tell = None if quiet else _teller(out, status)
+        last = recorder.run(stop, for_s, tell)
+        if tell is not None:
+            tell(last)
     if not quiet:
-        _tell_end(out, replace(last, bytes=writer.status().bytes))
+        last = replace(last, bytes=writer.status().bytes)
+        width = out.width if out.is_terminal else None
+        with suppress(OSError):
+            click.echo(line(last, width, "recorded"), err=True)
 
 
-def line(status: RecorderStatus) -> str:
-    """The status line."""
-    from necroscope.quantity import count, size, span
+def _stop_on_signals(stop: threading.Event) -> None:
+    """Ctrl-C, SIGTERM and a terminal that is closed end the recording well; `nohup` keeps its meaning."""
+    import signal
 
-    left = f" · holds {status.hours_left:,.0f} h" if status.hours_left is not None else ""
-    trouble = f" · {status.trouble}" if status.trouble else ""
-    return (
-        f"recording {span(status.seconds)} · {count(status.samples_per_s)} samples/s · {count(status.lost)} lost · "
-        f"{size(status.bytes)} · {100 * status.cpu_share:.1f} % of a core, {size(status.rss_bytes)}{left} · "
-        f"{count(status.symptoms)} symptoms{trouble}"
-    )
+    # Asked now: a terminal that is gone is none any more.
+    terminals = [fd for fd in (1, 2) if os.isatty(fd)]
+
+    def hung_up(*_: object) -> None:
+        stop.set()
+        # Writing to a terminal that is gone is an error, and must not keep the store from being sealed.
+        for fd in terminals:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, hung_up)
 
 
-def _tell_end(out: Console, last: RecorderStatus) -> None:
+def _teller(out: Console, status: Status | None) -> Callable[[RecorderStatus], None]:
+    """Keeps the status line, where there is one, and says each kind of trouble once."""
     from rich.text import Text
 
-    out.print(Text(line(last)))
+    said: set[str] = set()
+
+    def tell(now: RecorderStatus) -> None:
+        from necroscope.show.plain import plain
+
+        with suppress(OSError):
+            for trouble in now.troubles:
+                if trouble.short not in said:
+                    said.add(trouble.short)
+                    out.print(Text(f"necroscope: {plain(trouble.text)}"), soft_wrap=True)
+            if status is not None:
+                status.update(Text(line(now, out.width - _SPINNER)))
+
+    return tell
+
+
+def line(status: RecorderStatus, width: int | None = None, verb: str = "recording") -> str:
+    """The status line; what matters less is left out until it fits the width."""
+    from necroscope.quantity import count, plural, size, span
+
+    # Each with its rank: the higher, the sooner it goes.
+    parts = [
+        (0, f"{verb} {span(status.seconds)}"),
+        (2, f"{count(status.samples_per_s)} samples/s"),
+        (3, f"{count(status.lost)} lost"),
+        (6, size(status.bytes)),
+        (5, f"{size(round(status.bytes_per_s))}/s"),
+        (7, f"{100 * status.cpu_share:.1f} % of a core"),
+        (9, f"{size(status.rss_bytes)} memory"),
+    ]
+    if status.hours_left is not None:
+        parts.append((8, f"holds {status.hours_left:,.0f} h"))
+    if status.symptoms is not None:
+        parts.append((4, plural(status.symptoms, "symptom")))
+    parts += [(1, trouble.short) for trouble in status.troubles]
+    text = " · ".join(part for _, part in parts)
+    while width is not None and len(text) > width and len(parts) > 1:
+        parts.remove(max(parts))
+        text = " · ".join(part for _, part in parts)
+    return text if width is None or len(text) <= width else f"{text[: max(0, width - 1)]}…"

@@ -11,12 +11,13 @@ import click
 
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
-from necroscope.cli.times import Instant
+from necroscope.cli.times import Instant, refuse_backwards
 
 if TYPE_CHECKING:
     from necroscope.query.answer import Answer
 
 MAX_ROWS = 1000
+_ROWS_AT_ONCE = 1000
 _FOREVER_NS = (1 << 63) - 1
 
 
@@ -51,6 +52,7 @@ def sql(
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
 
+    refuse_backwards(from_ns, to_ns, "--from and --to")
     window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
     with _stoppable(), Engine(Store(to_read(store)), window) as engine:
         for note in engine.notes:
@@ -78,14 +80,15 @@ def _stoppable() -> Iterator[None]:
 
 def _print_json(answer: Answer) -> None:
     """A list of objects, a row a line; written as it is computed, whatever its size."""
-    import json
+    from itertools import islice
+    from json import JSONEncoder
 
-    from necroscope.show.plain import valid
-
+    # Text comes from Arrow, where it is valid Unicode.
+    encoded, columns, values = JSONEncoder(check_circular=False).encode, answer.columns, answer.values()
     before = "["
-    for row in answer.values():
-        document = valid(dict(zip(answer.columns, row, strict=True)))
-        click.echo(f"{before}{json.dumps(document)}", nl=False)
+    while rows := list(islice(values, _ROWS_AT_ONCE)):
+        lines = ",\n ".join([encoded(dict(zip(columns, row, strict=True))) for row in rows])
+        click.echo(before + lines, nl=False)
         before = ",\n "
     click.echo("[]" if before == "[" else "]")
 
@@ -96,7 +99,6 @@ def _print_table(answer: Answer, no_color: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from necroscope.quantity import plural
     from necroscope.show.plain import plain
 
     rows = answer.values()
@@ -112,8 +114,8 @@ def _print_table(answer: Answer, no_color: bool) -> None:
         out.print(table)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
-    if (more := sum(1 for _ in rows)) > 0:
-        click.echo(f"… and {plural(more, 'more row', 'more rows')}; --json prints all", err=True)
+    if next(rows, None) is not None:
+        click.echo(f"… and more than these {MAX_ROWS:,} rows; --json prints all", err=True)
 
 
 def _text(value: object) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from necroscope.clock import NS
+from necroscope.clock import LAST_NS, NS
+from necroscope.errors import BadInput
 
 _AGO = re.compile(r"-(\d+(?:\.\d+)?)(ms|s|m|min|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
@@ -26,9 +27,18 @@ class Instant(click.ParamType[int]):
         if isinstance(value, int):
             return value
         try:
-            return parse_instant(str(value).strip(), datetime.now(UTC))
+            at_ns = parse_instant(str(value).strip(), datetime.now(UTC))
         except (ValueError, OverflowError, OSError):
             self.fail(f"{value!r} is no time; write 2026-01-02T03:04:05Z, 14:03:07, -5m, now or an epoch", param, ctx)
+        if not 0 <= at_ns < LAST_NS:
+            self.fail(f"{value!r} is out of range: times lie from 1970 to 2261", param, ctx)
+        return at_ns
+
+
+def refuse_backwards(from_ns: int | None, to_ns: int | None, options: str) -> None:
+    """A window that ends before it begins would show nothing, as if nothing had happened."""
+    if from_ns is not None and to_ns is not None and from_ns > to_ns:
+        raise BadInput("The window ends before it begins.", f"look at {options}")
 
 
 def parse_instant(text: str, now: datetime) -> int:

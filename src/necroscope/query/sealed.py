@@ -30,7 +30,7 @@ def again(look: Callable[[], T]) -> T:
 def opened(segment: Segment, table: str, **options: Any) -> pq.ParquetFile | None:
     """The file of a table; None when the segment has no rows of it. `FileNotFoundError`: the segment is gone."""
     try:
-        return pq.ParquetFile(segment.file(table), **options)
+        return pq.ParquetFile(segment.file(table), page_checksum_verification=True, **options)
     except FileNotFoundError:
         if segment.path.exists():
             return None

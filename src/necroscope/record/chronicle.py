@@ -1,33 +1,50 @@
 """From looks to events: what happened between two looks at the same thing, told once.
 
 A symptom of the kernel's log, starts, failures and restarts of a unit, restarts of a container, a sensor that stopped
-seeing or sees again. Looks tell how things stand; the timeline wants what happened.
+seeing or sees again. Looks tell how things stand; the timeline wants what happened. The kernel's log outlives a
+recorder: what an earlier one told of it is not told again.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
 
 from necroscope import clock
+from necroscope.clock import NS, ClockReading
+from necroscope.errors import NecroscopeError
 from necroscope.model import ContainerState, Symptom, UnitState
+from necroscope.query import landmarks
+from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.sensor import Look
+from necroscope.store.reader import Store
 from necroscope.store.tables import Event
 
 # Two looks place the same line of the log within this; the clocks are read anew each time.
 _SAME_NS = 1_000_000
 _SYMPTOMS_KEPT = 512
+# Two recorders place it within this, or within a tenth of how uncertain the log's clock is: the bound is a wide one.
+_SAME_STORED_NS = NS
+_STORED_KEPT = 20_000
+_TIMES = re.compile(r" \(×\d+\)$")
 
 
 class Chronicle:
-    """Remembers the last look at each thing, and the newest symptoms."""
+    """Remembers the last look at each thing, and the newest symptoms. `told` is what an earlier recorder told."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: Iterable[Event] = ()) -> None:
         self._restarts: dict[tuple[str, str], int] = {}
         self._units: dict[str, UnitState] = {}
         self._asked: set[str] = set()
         self._unseen: dict[str, frozenset[str]] = {}
         self._told: deque[Symptom] = deque(maxlen=_SYMPTOMS_KEPT)
+        self._stored: dict[tuple[str, ...], list[int]] = {}
+        for event in told:
+            self._stored.setdefault(_words(event), []).append(event.at_ns)
 
     def events(self, looks: Iterable[Look]) -> list[Event]:
         """What happened since the last looks. How a thing stood when it was first seen is no event."""
@@ -44,6 +61,8 @@ class Chronicle:
                 yield from self._restarted(look, "container-restart", record.name, times, _container_text(record))
         if not look.reading.unseen:
             self._asked.add(look.sensor)
+        if look.sensor == KernelLog.name and look.reading.samples:
+            self._stored.clear()  # the first look reads all of the log; from then on lines are new
         yield from self._sight(look)
 
     def _unit(self, look: Look, unit: UnitState) -> Iterator[Event]:
@@ -70,7 +89,13 @@ class Chronicle:
         subject = symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task)
         times = f" (×{symptom.repeats})" if symptom.repeats > 1 else ""
         text = symptom.text + times
-        yield Event(symptom.at_ns, symptom.kind, symptom.source, subject, text, symptom.uncertainty_ns)
+        event = Event(symptom.at_ns, symptom.kind, symptom.source, subject, text, symptom.uncertainty_ns)
+        if not self._is_stored(event):
+            yield event
+
+    def _is_stored(self, event: Event) -> bool:
+        near_ns = max(_SAME_STORED_NS, event.uncertainty_ns // 10)
+        return any(abs(event.at_ns - at_ns) <= near_ns for at_ns in self._stored.get(_words(event), ()))
 
     def _restarted(self, look: Look, kind: str, name: str, times: int, text: str) -> Iterator[Event]:
         before = self._restarts.get((kind, name))
@@ -86,6 +111,21 @@ class Chronicle:
             yield Event(look.at_ns, "sensor-blind", "recorder", look.sensor, reason)
         if before and not reasons:
             yield Event(look.at_ns, "sensor-sees", "recorder", look.sensor, "sees again")
+
+
+def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
+    """What a store has of the kernel's log of this boot, the latest of it; nothing when it cannot be read."""
+    window = now.from_boottime(0) - NS, now.realtime_ns
+    try:
+        found = landmarks.symptoms(Store(store).snapshot(window), window)
+    except (OSError, NecroscopeError, pa.ArrowException):
+        return []
+    return [event for event in found if event.source == KernelLog.name][-_STORED_KEPT:]
+
+
+def _words(event: Event) -> tuple[str, ...]:
+    """What two tellings of one symptom share: the count of its repeats may have grown."""
+    return event.kind, event.source, event.subject, _TIMES.sub("", event.text)
 
 
 def _more(before: UnitState | None, after: UnitState, count: str) -> bool:

@@ -20,6 +20,7 @@ from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
 from necroscope.sense.perf.rows import Row
+from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.session import PerfSession
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Symbols, live_symbols
@@ -42,6 +43,7 @@ class PerfFeed:
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
+        self._asked = ""
         self._stop = threading.Event()
         self._forgotten = threading.Event()
         self._session: PerfSession | None = None
@@ -53,6 +55,11 @@ class PerfFeed:
         """perf's process, while one runs."""
         session = self._session
         return session.pid if session else None
+
+    @property
+    def complaint(self) -> str:
+        """Why there is no perf, as long as there is none."""
+        return self._complaint
 
     def rows(self) -> list[Row]:
         """Rows that came since the last call."""
@@ -109,8 +116,8 @@ class PerfFeed:
                 symbols, blind = live_symbols(self._host)
                 decoder = make_decoder(self._host, symbols)
                 lacking = (*session.options.lacking, *((f"no kernel names: {blind.message}",) if blind else ()))
-                self._complaint = ""
-                self._tell("perf-started", "; ".join(lacking) or "everything it was asked for")
+                self._complaint, self._asked = "", session.options.event
+                self._tell("perf-started", "; ".join(lacking) or "with all options")
                 reason = self._pump(session, decoder, cpus)
             finally:
                 self._session = None
@@ -146,6 +153,9 @@ class PerfFeed:
 
     def _put(self, rows: list[Row]) -> None:
         self._tell_gap(self._silence.heard(rows))
+        if self._asked and (sampled := _sampled(rows)):
+            self._tell("perf-sampling", _sampling(self._asked, sampled))
+            self._asked = ""
         while rows:
             try:
                 self._rows.put(rows, timeout=1.0)
@@ -163,6 +173,20 @@ class PerfFeed:
             now = clock.now()
             from_ns, to_ns = now.from_monotonic(found[0]), now.from_monotonic(found[1])
             self._events.put(gap(from_ns, to_ns, "perf", "no samples were taken", found[2]))
+
+
+def _sampled(rows: list[Row]) -> str:
+    """The event that triggered the first sample; empty without samples."""
+    batch = next((row for row in rows if isinstance(row, SampleBatch) and len(row)), None)
+    return batch.events[int(batch.event[0])] if batch is not None else ""
+
+
+def _sampling(asked: str, sampled: str) -> str:
+    """perf may take another event than it was asked for, and says so to nobody."""
+    if asked in sampled:
+        return f"samples are taken by {sampled}"
+    blind = ": code that runs with interrupts off is not seen" if sampled.startswith("cpu-clock") else ""
+    return f"samples are taken by {sampled}; {asked} was asked for and cannot be had here{blind}"
 
 
 def make_decoder(host: Host, symbols: Symbols) -> Decoder:

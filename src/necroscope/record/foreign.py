@@ -1,22 +1,31 @@
 """Files of any kind into a store: which importer reads a file, and where what it tells goes.
 
 Profiles are read in pieces by several processes; logs and counters by this one. A file that was imported before adds
-nothing.
+nothing; with other options, it replaces what it brought.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from necroscope.record.crew import Progress
-from necroscope.record.importing import Imported, fingerprint_of, import_recording, imported_before
+from necroscope.record.importing import (
+    REPLACED,
+    Imported,
+    ends,
+    fingerprint_of,
+    import_recording,
+    imported_before,
+    take_back,
+)
 from necroscope.sense.host import Host
 from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing
+from necroscope.sense.importers.source import NOTHING_TOLD, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.imported import Note, take_note
 from necroscope.store.tables import Event
@@ -41,16 +50,25 @@ def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambd
     if is_perf_data(path):
         from necroscope.sense.importers.perf_data import PerfData
 
-        opened = partial(PerfData, path, how.host, how.kallsyms)
-        return "perf-data", import_recording(writer, path, opened, how.jobs, progress)
+        opened = partial(PerfData, path, how.host, how.kallsyms, how.placing)
+        told = _told(how.placing, how.kallsyms)
+        return "perf-data", import_recording(writer, path, opened, how.jobs, progress, told)
     from necroscope.sense.importers.sniff import kind_of
 
     kind = kind_of(path)
     if kind == "perf-script":
         from necroscope.sense.importers.perf_script import PerfScript
 
-        return kind, import_recording(writer, path, lambda: PerfScript(path, how.placing), how.jobs, progress)
-    return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress)
+        opener = partial(PerfScript, path, how.placing)
+        return kind, import_recording(writer, path, opener, how.jobs, progress, _told(how.placing))
+    return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _told(how.placing))
+
+
+def _told(placing: Placing, kallsyms: Path | None = None) -> str:
+    """What the user says about a file, as text: the same words, the same rows. Empty when nothing is said."""
+    words = asdict(placing) | {"kallsyms": fingerprint_of(kallsyms) if kallsyms else None}
+    said = {name: word for name, word in words.items() if word not in (None, "")}
+    return json.dumps(said, sort_keys=True) if said else ""
 
 
 def _reader(kind: Kind, path: Path, placing: Placing) -> Any:
@@ -76,15 +94,31 @@ def _reader(kind: Kind, path: Path, placing: Placing) -> Any:
     return Dmesg(path, placing)
 
 
-def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress) -> Imported:
+def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, told: str) -> Imported:
     mark = fingerprint_of(path)
-    if (samples := imported_before(writer, mark)) is not None:
-        return Imported(samples, already=True)
+    before = imported_before(writer, path, mark, told)
+    if before is not None and before.told == told:
+        return Imported(before.samples, already=True)
     writer.seal()
-    before = {one.path.name for one in writer.segments}
+    others = {one.path.name for one in writer.segments}
+    try:
+        samples, events = _keep(writer, path, reader, progress)
+    except BaseException:
+        take_back(writer, _made(writer, others))
+        raise
+    made = _made(writer, others)
+    if before is not None:
+        take_back(writer, before.segments)
+    take_note(writer.folder, mark, Note(path.name, samples, made, True, told))
+    return Imported(samples, events, notes=reader.notes() + ((REPLACED,) if before is not None else ()))
+
+
+def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[int, int]:
+    """Put the rows where they belong; how many samples and events there were."""
     samples = events = 0
     for row in reader.rows():
         progress(getattr(reader, "progress", 0.0))
+        check_times(path, *ends(row))
         if isinstance(row, SampleBatch):
             writer.add_samples(row)
             samples += len(row)
@@ -94,7 +128,10 @@ def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress) ->
             fields = (row.at_ns, row.kind, row.source, row.subject, row.text, row.uncertainty_ns)
             writer.add_events([Event(*fields)])
             events += 1
+    return samples, events
+
+
+def _made(writer: Writer, others: set[str]) -> tuple[str, ...]:
+    """The segments of what was added, sealed now."""
     writer.seal()
-    made = tuple(one.path.name for one in writer.segments if one.path.name not in before)
-    take_note(writer.folder, mark, Note(path.name, samples, made, whole=True))
-    return Imported(samples, events, notes=reader.notes())
+    return tuple(one.path.name for one in writer.segments if one.path.name not in others)

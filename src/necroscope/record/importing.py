@@ -1,6 +1,7 @@
 """Recordings of perf into a store: read in as many processes as there are CPUs, each making segments of its own piece.
 
-Nobody sees anything of a recording before all of it is there. One that is there already is left alone.
+Nobody sees anything of a recording before all of it is there. One that is there already is left alone, unless the user
+says something else about it now: then what it brought is replaced.
 """
 
 from __future__ import annotations
@@ -8,20 +9,25 @@ from __future__ import annotations
 import ctypes
 import gc
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
+
+import pyarrow as pa
 
 from necroscope.errors import BadInput, Unavailable
 from necroscope.record.crew import Progress, work_together
 from necroscope.record.perf_rows import keep_rows
-from necroscope.sense.perf.rows import Row
+from necroscope.sense.importers.source import OPEN_IT, check_times
+from necroscope.sense.perf.rows import Row, TaskBatch
+from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.bulk import Bulk
-from necroscope.store.imported import Note, fingerprint, note_of, still_there, take_note
-from necroscope.store.segment import Staged
+from necroscope.store.imported import Note, fingerprint, merged, note_of, still_there, take_note
+from necroscope.store.segment import Staged, read_table
+from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -29,6 +35,11 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _PIECE_BYTES = 8 << 20
 # No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
 _BYTES_PER_SEGMENT = 1 << 20
+_NOT_IMPORTED = ("mark", "recorder")
+REPLACED = "replaces what an earlier import with other options brought"
+
+Piece = tuple[int, list[tuple[str, str]], bool, tuple[str, ...]]
+"""Samples, names of the segments (hidden and final), whether its times are exact, and what there is to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +91,54 @@ def import_recording(
     opened: Callable[[], Recording],
     jobs: int = 1,
     progress: Progress = lambda done: None,
+    told: str = "",
 ) -> Imported:
-    """Add a recording to a store, all of it or, when anything goes wrong, nothing."""
+    """Add a recording to a store, all of it or, when anything goes wrong, nothing. `told`: see `Note`."""
     mark = fingerprint_of(path)
-    if (samples := imported_before(writer, mark)) is not None:
-        return Imported(samples, already=True)
+    before = imported_before(writer, path, mark, told)
+    if before is not None and before.told == told:
+        return Imported(before.samples, already=True)
     with opened() as data:
         count = max(1, min(jobs, data.size // _PIECE_BYTES)) if data.divisible else 1
         each = data.size // _BYTES_PER_SEGMENT + 2
         first = writer.reserve(count * each)
-        importer = _Importer(writer, data, first, each, count)
-        samples, staged, exact = importer.run(progress)
-        notes = data.notes()
-    _publish(writer, mark, Note(path.name, samples, tuple(one.final.name for one in staged), whole=True), staged)
-    return Imported(samples, exact=exact, notes=notes)
+        importer = _Importer(writer, path, data, first, each, count)
+        samples, staged, exact, notes = importer.run(progress)
+    if before is not None:
+        take_back(writer, before.segments)
+    _publish(writer, mark, Note(path.name, samples, tuple(one.final.name for one in staged), True, told), staged)
+    return Imported(samples, exact=exact, notes=notes + ((REPLACED,) if before is not None else ()))
 
 
-def imported_before(writer: Writer, mark: str) -> int | None:
-    """How many samples an earlier import of the same file brought; None when there was none that is whole."""
+def imported_before(writer: Writer, path: Path, mark: str, told: str) -> Note | None:
+    """An earlier import of the same file that is whole, if any. `BadInput` when it cannot be replaced and has to be."""
     note = note_of(writer.folder, mark)
-    if note is not None and note.whole and still_there(note, writer.segments):
-        return note.samples
     if note is not None and not note.whole:
         writer.take_back(note.segments)
-    return None
+    if note is None or not note.whole or not still_there(note, writer.segments):
+        return None
+    if note.told != told and merged(note, writer.segments):
+        raise BadInput(
+            f"{path} was imported before with other options, and its rows are merged with others by now.",
+            "import it into a fresh store",
+        )
+    return note
+
+
+def take_back(writer: Writer, names: Collection[str]) -> None:
+    """Remove what an import made. What came from elsewhere meanwhile (`mark`, the store itself) stays."""
+    others: list[Event] = []
+    for segment in writer.segments:
+        if segment.path.name in names:
+            with suppress(OSError, pa.ArrowException):  # damaged
+                others += _from_elsewhere(read_table(segment, "events"))
+    writer.take_back(names)
+    writer.add_events(others)
+
+
+def _from_elsewhere(events: pa.Table | None) -> list[Event]:
+    rows = events.drop_columns(["id"]).to_pylist() if events is not None else []
+    return [Event(**row) for row in rows if row["source"] in _NOT_IMPORTED]
 
 
 def reuse_memory() -> None:
@@ -120,6 +155,7 @@ class _Importer:
     """The pieces of one recording: piece k has the numbers from first + k * each on."""
 
     writer: Writer
+    path: Path
     data: Recording
     first: int
     each: int
@@ -130,7 +166,7 @@ class _Importer:
         """Where they go."""
         return self.writer.folder / "segments"
 
-    def run(self, progress: Progress) -> tuple[int, list[Staged], bool]:
+    def run(self, progress: Progress) -> tuple[int, list[Staged], bool, tuple[str, ...]]:
         """All pieces; what was begun is removed when one fails."""
         try:
             made = [self.piece(0, progress)] if self.count == 1 else work_together(self.count, self.forked, progress)
@@ -139,19 +175,21 @@ class _Importer:
             raise
         samples = sum(piece[0] for piece in made)
         staged = [Staged(self.segments / hidden, self.segments / final) for piece in made for hidden, final in piece[1]]
-        return samples, staged, all(piece[2] for piece in made)
+        return samples, staged, all(piece[2] for piece in made), added_up(note for piece in made for note in piece[3])
 
-    def forked(self, number: int, progress: Progress) -> tuple[int, list[tuple[str, str]], bool]:
+    def forked(self, number: int, progress: Progress) -> Piece:
         """`piece` in a process of its own."""
         self.writer.disown()
         return self.piece(number, progress)
 
-    def piece(self, number: int, progress: Progress) -> tuple[int, list[tuple[str, str]], bool]:
-        """Samples and names of the segments, hidden and final; and whether its times are exact."""
+    def piece(self, number: int, progress: Progress) -> Piece:
+        """One piece, its segments not published yet."""
         bulk = Bulk(self.segments, self.first + number * self.each)
         try:
             for row in self.data.rows((number, self.count)):
-                keep_rows(bulk, [row], self.data.utc_offset_ns()[0])
+                offset_ns = self.data.utc_offset_ns()[0]
+                check_times(self.path, *(at_ns + offset_ns for at_ns in ends(row)))
+                keep_rows(bulk, [row], offset_ns)
                 if bulk.take_forgot():
                     self.data.tell_stacks_again()
                 progress(self.data.progress)
@@ -160,7 +198,7 @@ class _Importer:
             store = self.segments.parent
             raise Unavailable(f"{store} cannot be written: {error.strerror}", "make room, or give --store") from error
         names = [(one.hidden.name, one.final.name) for one in bulk.staged]
-        return bulk.samples, names, self.data.utc_offset_ns()[1]
+        return bulk.samples, names, self.data.utc_offset_ns()[1], self.data.notes()
 
     def _clean(self) -> None:
         numbers = range(self.first, self.first + self.count * self.each)
@@ -169,9 +207,27 @@ class _Importer:
                 shutil.rmtree(path, ignore_errors=True)
 
 
+def added_up(notes: Iterable[str]) -> tuple[str, ...]:
+    """What several readers of one file noted: each sentence once, the numbers that they begin with added up."""
+    counts: dict[str, int] = {}
+    for note in notes:
+        number, _, rest = note.partition(" ")
+        counted = number.replace(",", "").isdecimal()
+        sentence = rest if counted else note
+        counts[sentence] = counts.get(sentence, 0) + (int(number.replace(",", "")) if counted else 0)
+    return tuple(f"{count:,} {sentence}" if count else sentence for sentence, count in counts.items())
+
+
+def ends(row: Any) -> tuple[int, ...]:
+    """The first and the last time of a row; none where it has no times that are kept."""
+    if isinstance(row, SampleBatch):
+        return (int(row.at_ns.min()), int(row.at_ns.max())) if len(row) else ()
+    return () if isinstance(row, TaskBatch) else (row.at_ns,)
+
+
 def _publish(writer: Writer, mark: str, note: Note, staged: Iterable[Staged]) -> None:
     try:
-        take_note(writer.folder, mark, Note(note.file, note.samples, note.segments, whole=False))
+        take_note(writer.folder, mark, replace(note, whole=False))
         writer.publish(staged)
         take_note(writer.folder, mark, note)
     except OSError as error:
@@ -184,4 +240,4 @@ def fingerprint_of(path: Path) -> str:
     try:
         return fingerprint(path)
     except OSError as error:
-        raise BadInput(f"{path} cannot be opened: {error.strerror}") from error
+        raise BadInput(f"{path} cannot be opened: {error.strerror}", OPEN_IT) from error

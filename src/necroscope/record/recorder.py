@@ -8,20 +8,21 @@ so that a step of the wall clock neither hurries nor holds up anything (`timelin
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.model import Sample, Signal
 from necroscope.record import frugal
-from necroscope.record.chronicle import Chronicle
+from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, own_event, since_the_last, stuck
 from necroscope.record.own_cost import OwnCost
 from necroscope.record.perf_rows import keep_rows
 from necroscope.record.timeline import Timeline
 from necroscope.sense.host import Host
+from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.sampler import COST, SEEN, Sampler, own_samples
 from necroscope.sense.sensor import Look, Sensor
@@ -35,19 +36,29 @@ SIGNALS = (COST, SEEN, CLOCK, LOST, *OwnCost.signals)
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """What keeps the recorder from seeing or keeping something: two words, and a sentence."""
+
+    short: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecorderStatus:
-    """How it goes, for the status line."""
+    """How it goes, for the status line. `symptoms` are those since the recorder began; None: not known.
+    Rates are those of the last second; of the last status, those of the whole time."""
 
     seconds: float
     samples: int
     samples_per_s: float
     lost: int
-    symptoms: int
+    symptoms: int | None
     cpu_share: float
     rss_bytes: int
     bytes: int
+    bytes_per_s: float
     hours_left: float | None
-    trouble: str
+    troubles: tuple[Trouble, ...]
 
 
 class Recorder:
@@ -58,13 +69,17 @@ class Recorder:
     ) -> None:
         self._host, self._writer, self._feed = host, writer, feed
         self._sampler = Sampler(host, fast, slow)
-        self._chronicle = Chronicle()
+        self._chronicle = Chronicle(told_since_boot(writer.folder, clock.now()))
         self._own = OwnCost(host)
         self._began_s = clock.elapsed_s()
+        self._began_ns = clock.now().realtime_ns
+        self._began_cpu_s = sum(clock.cpu_s())
         self._timeline = Timeline(clock.now())
         self._first_look_ns: int | None = None
-        self._lost = self._symptoms = self._samples_before = 0
-        self._rate = 0.0
+        self._lost = self._symptoms = self._samples_before = self._written_before = 0
+        self._rates = (0.0, 0.0)
+        self._log_seen = False
+        self._log_blind = ""
         self._stuck: tuple[int, str] | None = None
 
     def run(
@@ -100,15 +115,24 @@ class Recorder:
         return RecorderStatus(
             seconds=clock.elapsed_s() - self._began_s,
             samples=writer.samples,
-            samples_per_s=self._rate,
+            samples_per_s=self._rates[0],
             lost=self._lost + writer.lost_samples,
-            symptoms=self._symptoms,
+            symptoms=self._symptoms if self._log_seen else None,
             cpu_share=cpu_share,
             rss_bytes=rss_bytes,
-            bytes=writer.bytes,
+            bytes=writer.bytes + writer.journal_bytes,
+            bytes_per_s=self._rates[1],
             hours_left=writer.hours_left,
-            trouble=writer.trouble,
+            troubles=tuple(self._troubles(writer.trouble)),
         )
+
+    def _troubles(self, disk: str) -> Iterator[Trouble]:
+        if disk:
+            yield Trouble(f"disk: {disk}", f"the store cannot be written, and rows wait in memory: {disk}")
+        if self._feed is not None and (complaint := self._feed.complaint):
+            yield Trouble("no samples", f"no samples are taken: {complaint}")
+        if self._log_blind:
+            yield Trouble("symptoms unknown", f"symptoms are not known: {self._log_blind}")
 
     def _end(self) -> RecorderStatus:
         if self._feed is not None:
@@ -116,7 +140,14 @@ class Recorder:
         self._keep(self._sampler.finish())
         self._event(STOPPED, hello(self._host))
         self._writer.flush()
-        return self.status()
+        last = self.status()
+        seconds = max(last.seconds, 0.001)
+        return replace(
+            last,
+            samples_per_s=last.samples / seconds,
+            bytes_per_s=self._writer.status().written_bytes / seconds,
+            cpu_share=(sum(clock.cpu_s()) - self._began_cpu_s) / seconds,
+        )
 
     # -- perf --------------------------------------------------------------------------------------------
 
@@ -142,7 +173,8 @@ class Recorder:
             frugal.give_back()
 
     def _heed(self, writer: WriterStatus) -> None:
-        self._rate, self._samples_before = writer.samples - self._samples_before, writer.samples
+        self._rates = (writer.samples - self._samples_before, writer.written_bytes - self._written_before)
+        self._samples_before, self._written_before = writer.samples, writer.written_bytes
         now_ns = clock.now().realtime_ns
         if writer.trouble:
             self._stuck = self._stuck or (now_ns, writer.trouble)
@@ -157,10 +189,19 @@ class Recorder:
                 self._writer.add_signals(look.at_ns, look.reading.samples, look.sensor)
             self._writer.add_signals(look.at_ns, own_samples([look]), f"{look.sensor}-cost")
             self._writer.add_records(look.at_ns, look.reading.records)
+            if look.sensor == KernelLog.name:
+                self._see_log(look)
         events = self._chronicle.events(looks)
-        self._symptoms += sum(event.source == "kmsg" for event in events)
+        # The first look reads all of the log: what was there before is no symptom of this recording.
+        self._symptoms += sum(event.source == KernelLog.name and event.at_ns >= self._began_ns for event in events)
         if events:
             self._writer.add_events(events)
+
+    def _see_log(self, look: Look) -> None:
+        """A log that was read in part still tells; one that was not read at all hides whatever happened."""
+        unseen = look.reading.unseen if not look.reading.samples else ()
+        self._log_seen = not unseen
+        self._log_blind = "; ".join(f"{one.reason} ({one.hint})" if one.hint else one.reason for one in unseen)
 
     def _event(self, kind: str, text: str) -> None:
         self._writer.add_events([own_event(clock.now().realtime_ns, kind, text)])

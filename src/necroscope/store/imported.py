@@ -1,6 +1,6 @@
 """Which recordings were imported already, so that importing one twice adds nothing.
 
-    STORE/imported/FINGERPRINT.json    {"file": "perf.data", "samples": ..., "whole": true, "segments": [names]}
+    STORE/imported/FINGERPRINT.json    {"file": "perf.data", "samples": ..., "whole": true, "segments": [names], ...}
 
 The note is written with `whole` false right before the segments appear, and with `whole` true after it. An import that
 was killed in between left some of its segments: the next one finds their names and removes them first. When retention
@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from necroscope.store.catalog import Segment, parse_segment, sync_path
@@ -24,12 +24,14 @@ _ENDS_BYTES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is known of an import."""
+    """What is known of an import. `told` is what the user said about the file, as text; with other words, the file
+    comes out otherwise."""
 
     file: str
     samples: int
     segments: tuple[str, ...]
     whole: bool
+    told: str = ""
 
 
 def fingerprint(path: Path) -> str:
@@ -50,7 +52,9 @@ def note_of(store: Path, mark: str) -> Note | None:
     """The note of an earlier import; None when there is none that can be read."""
     try:
         told = json.loads(_place(store, mark).read_bytes())
-        return Note(str(told["file"]), int(told["samples"]), tuple(map(str, told["segments"])), told["whole"] is True)
+        segments = tuple(map(str, told["segments"]))
+        words = str(told.get("told", ""))
+        return Note(str(told["file"]), int(told["samples"]), segments, told["whole"] is True, words)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -63,6 +67,13 @@ def still_there(note: Note, segments: Iterable[Segment]) -> bool:
         for one in segments
         for mine in made
     )
+
+
+def merged(note: Note, segments: Iterable[Segment]) -> bool:
+    """Whether rows of an import are in segments together with those of others."""
+    segments = list(segments)
+    names = {one.path.name for one in segments}
+    return still_there(replace(note, segments=tuple(name for name in note.segments if name not in names)), segments)
 
 
 def take_note(store: Path, mark: str, note: Note) -> None:

@@ -3,51 +3,104 @@
     STORE/inbox/ID.json     an Event: {"at_ns": ..., "kind": ..., "source": ..., "subject": ..., "text": ..., ...}
 
 So a mark needs no lock, works while the recorder runs, and waits for the next recorder when none does. Readers see it
-at once. An event that was taken up and not yet removed is there twice, under one id, and counts once.
+at once. An event that was taken up and not yet removed is there twice, under one id, and counts once. A file that is
+no event is put aside by the writer, as ID.bad.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from necroscope.errors import Unavailable
+from necroscope.clock import LAST_NS
+from necroscope.errors import BadInput, Unavailable
 from necroscope.store.catalog import create, sync_path
 from necroscope.store.tables import Event, valid_text
 
 MAX_BYTES = 1 << 16
+MAX_TEXT = 4_000
+MAX_SUBJECT = 1_000
+_KIND = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def put(store: Path, event: Event) -> None:
-    """Leave an event for the writer of the store."""
-    create(store)
+    """Leave an event for the writer of the store; `BadInput` for one that no store would take."""
+    _refuse(event)
     folder = store / "inbox"
     temporary = folder / f".{event.id}.{os.getpid()}"
     try:
+        create(store)
         folder.mkdir(mode=0o750, exist_ok=True)
         temporary.write_text(json.dumps(asdict(event)) + "\n")
         sync_path(temporary)
         temporary.rename(folder / f"{event.id}.json")
     except OSError as error:
-        raise Unavailable(f"{folder} cannot be written: {error.strerror}", "run as root, or give --store") from error
+        with suppress(OSError):
+            temporary.unlink()
+        hint = "make room on that disk" if error.errno in _NO_ROOM else "run as root, or give --store"
+        raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint) from error
 
 
-def waiting(store: Path) -> list[tuple[Path, Event]]:
-    """Events that were put and not yet taken up; files that are no event are passed over."""
+def waiting(store: Path, put_aside: bool = False) -> list[tuple[Path, Event]]:
+    """Events that were put and not yet taken up; files that are no event are passed over.
+
+    The writer puts those aside, so that nobody reads them again and again."""
     try:
         paths = sorted((store / "inbox").glob("*.json"))
     except OSError:
         return []
-    return [(path, event) for path in paths if (event := _read(path)) is not None]
+    found = []
+    for path in paths:
+        try:
+            found.append((path, _read(path)))
+        except OSError:
+            continue  # taken up in the meantime, or not ours to read
+        except (ValueError, KeyError, TypeError, RecursionError):
+            if put_aside:
+                with suppress(OSError):
+                    path.rename(path.with_suffix(".bad"))
+    return found
 
 
-def _read(path: Path) -> Event | None:
-    try:
-        with path.open("rb") as file:
-            fields = json.loads(file.read(MAX_BYTES))
-        texts = {name: valid_text(str(fields[name])) for name in ("kind", "source", "subject", "text")}
-        return Event(at_ns=int(fields["at_ns"]), uncertainty_ns=int(fields["uncertainty_ns"]), **texts)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+def _refuse(event: Event) -> None:
+    if not 0 <= event.at_ns < LAST_NS:
+        raise BadInput("The time is out of range.", "times lie from 1970 to 2261")
+    if not _KIND.fullmatch(event.kind):
+        raise BadInput(
+            f"{event.kind[:64]!r} is no kind of event.", "a kind is a word of at most 64 of a-z, 0-9 and -: job-failed"
+        )
+    if not event.text.strip():
+        raise BadInput("The text is empty.", "say what happened")
+    for name, text, most in (("text", event.text, MAX_TEXT), ("subject", event.subject, MAX_SUBJECT)):
+        if len(text) > most:
+            raise BadInput(f"The {name} has {len(text):,} characters; at most {most:,} are kept.", "shorten it")
+
+
+def _read(path: Path) -> Event:
+    """Raises what reading, decoding and checking raise."""
+    if not path.is_file():
+        raise ValueError(f"{path} is no file")
+    with path.open("rb") as file:
+        fields = json.loads(file.read(MAX_BYTES))
+    at_ns, uncertainty_ns = (_number(fields[name]) for name in ("at_ns", "uncertainty_ns"))
+    texts = {name: _text(fields[name]) for name in ("kind", "source", "subject", "text")}
+    return Event(at_ns=at_ns, uncertainty_ns=uncertainty_ns, **texts)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < LAST_NS:
+        raise ValueError(f"{value!r:.20} is no number of nanoseconds")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.20} is no text")
+    return valid_text(value)

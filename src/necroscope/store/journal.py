@@ -46,6 +46,11 @@ class Journal:
         """What is still only in memory although it should not be."""
         return sum(len(data) for data, _ in self._unwritten)
 
+    @property
+    def written_bytes(self) -> int:
+        """What this process has written of it."""
+        return self._end
+
     def append(self, tables: Tables) -> None:
         """Keep rows, all or none. Raises OSError when they could not be written; they are kept for `drain` then."""
         self._unwritten.append((frame(self.number, self._index, encode(tables)), tables))

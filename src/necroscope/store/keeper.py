@@ -89,15 +89,12 @@ class Keeper:
         self._roller.prune(self.segments)
 
     def make_room(self) -> bool:
-        """The disk is full: remove what was merged, else the segment that may go first. False when there is none.
-
-        Others may have filled it, and may do so again: what a small store has about symptoms stays.
-        """
+        """The disk is full: remove what was merged, else the segment that may go first. False when there is none."""
         if self._superseded:
             self._forget_superseded(0.0)
             return True
         kept = sorted(self._kept(symptoms=True), key=lambda one: (one.near_symptom, one.segment))
-        if not kept or (kept[0].near_symptom and self.bytes <= self._retention.least_bytes):
+        if not kept:
             return False
         self._let_go([Going(kept[0].segment, kept[0].bytes, DISK_FULL)])
         self._roller.prune(self.segments)

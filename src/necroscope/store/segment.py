@@ -106,7 +106,7 @@ def read_segment(segment: Segment) -> Tables:
 def read_table(segment: Segment, name: str, columns: list[str] | None = None) -> pa.Table | None:
     """One table of a segment; None when it has no rows."""
     try:
-        with pq.ParquetFile(segment.file(name)) as file:
+        with pq.ParquetFile(segment.file(name), page_checksum_verification=True) as file:
             return file.read(columns=columns, use_threads=False)
     except FileNotFoundError:
         return None
@@ -135,14 +135,16 @@ def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, l
         "column_encoding": encodings,
         "write_statistics": [column for column in table.column_names if column in _STATISTICS],
     }
-    metadata = table.replace_schema_metadata({"necroscope": str(FORMAT_VERSION)})
-    pq.write_table(
-        metadata,
+    writer = pq.ParquetWriter(
         path,
-        row_group_size=rows_per_group,
+        table.schema,
         compression="zstd",
         compression_level=level,
         store_schema=False,
+        write_page_checksum=True,
         **options,
     )
+    with writer:
+        writer.write_table(table, row_group_size=rows_per_group)
+        writer.add_key_value_metadata({"necroscope": str(FORMAT_VERSION)})
     sync_path(path)

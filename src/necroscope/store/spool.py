@@ -43,6 +43,7 @@ class Spool:
         self._lost_why = ""
         self._writes = True
         self.lost_samples = 0
+        self.written_bytes = 0
         self.trouble = ""
         self.number = self._adopt()
         self._begin()
@@ -51,6 +52,11 @@ class Spool:
     def stuck(self) -> bool:
         """True while rows of the journal being written are in memory only."""
         return self._journal.unwritten_bytes > 0
+
+    @property
+    def bytes(self) -> int:
+        """What the journals take that are not sealed yet."""
+        return sum(one.written_bytes for one in (*self._waiting, self._journal))
 
     def append(self, tables: Tables) -> bool:
         """Write rows to the journal. False: not now; they are kept, unless `number` has changed."""
@@ -135,7 +141,9 @@ class Spool:
         self._journal = Journal(self._store / "journal", self.number)
 
     def _write(self, action: Callable[[], None]) -> bool:
+        bytes_before = self._journal.written_bytes
         before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
+        self.written_bytes += self._journal.written_bytes - bytes_before
         if not self._writes:
             self._bound_memory()
         elif not before:

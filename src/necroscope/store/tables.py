@@ -49,7 +49,11 @@ _CPU = Column("cpu", "int32", "number of the core")
 _PID = Column("pid", "int32", "process; 0 is the idle task, -1 unknown")
 _COMM = Column("comm", "word", "name of the thread")
 _CGROUP = Column("cgroup", "word", "cgroup path; empty: unknown")
-_EVENT = Column("event", "word", "what triggered the sample: cpu-clock, cycles")
+_EVENT = Column(
+    "event",
+    "word",
+    "what triggered the sample: cpu-clock, cycles; or a tracepoint of cgroups, which is told among the events too",
+)
 _WEIGHT = Column("weight", "int64", "period that the sample stands for; nanoseconds for clocks", "ns or events")
 _SEGMENT = Column("segment", "int64", "number of the segment: the same in samples and stacks of one segment")
 _STACK_NUMBER = Column("stack", "int32", "number of the stack within the segment")

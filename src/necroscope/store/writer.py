@@ -40,12 +40,15 @@ _TABLES = {table.name: table for table in JOURNAL}
 
 @dataclass(frozen=True, slots=True)
 class WriterStatus:
-    """How the writer does. `hours_left`: for how many hours back it will hold everything; None: not known yet."""
+    """How the writer does. `bytes` are those of sealed segments; `written_bytes` all that went to journals so far.
+    `hours_left`: for how many hours back it will hold everything; None: not known yet."""
 
     samples: int
     lost_samples: int
     unknown_stacks: int
     bytes: int
+    journal_bytes: int
+    written_bytes: int
     hours_left: float | None
     trouble: str
 
@@ -202,6 +205,8 @@ class Writer:
             lost_samples=self._spool.lost_samples,
             unknown_stacks=self._unknown_stacks,
             bytes=self._keeper.bytes,
+            journal_bytes=self._spool.bytes,
+            written_bytes=self._spool.written_bytes,
             hours_left=self.hours_left(),
             trouble=self._spool.trouble,
         )

@@ -18,6 +18,7 @@ from perf import recorded
 from necroscope.errors import BadInput
 from necroscope.sense.host import Host
 from necroscope.sense.importers.perf_data import PerfData
+from necroscope.sense.importers.source import CUT_SHORT
 from necroscope.sense.perf.attrs import plain_name
 from necroscope.sense.perf.rows import CgroupEvent, Row, TaskBatch
 from necroscope.sense.perf.samples import SampleBatch
@@ -100,6 +101,19 @@ def test_another_kernel_s_frames_stay_unknown(tmp_path: Path) -> None:
     with PerfData(recorded.FOLDER / "file.data", Host(folder)) as recording:
         stacks = recorded.stacks(recording.rows())
     assert {name for stack in stacks for name, module in stack if module == "[kernel]"} == {"[unknown]"}
+    assert [note for note in recording.notes() if "another kernel" in note and "--kallsyms" in note]
+
+
+def test_a_kernel_that_hides_its_names_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "host"
+    (folder / "proc").mkdir(parents=True)
+    (folder / "proc/kallsyms").write_text("0000000000000000 T _text\n" * 10)
+    with PerfData(recorded.FOLDER / "file.data", Host(folder)) as recording:
+        assert recording.notes() == (), "nothing was read yet"
+        list(recording.rows())
+        (note,) = recording.notes()
+    assert "hides its addresses" in note
+    assert "--kallsyms" in note
 
 
 # -- files that are not right ----------------------------------------------------------------------------------------
@@ -151,7 +165,24 @@ def test_a_cut_file_gives_what_is_there(tmp_path: Path, share: float) -> None:
     path.write_bytes(data[: int(len(data) * share)])
     with PerfData(path) as recording:
         found = recorded.samples(recording.rows())
+        assert recording.divisible == (share == 0.9), "what is missing would say whether it can be"
+        assert CUT_SHORT in recording.notes()
+        assert not any("understood" in note for note in recording.notes())
     assert set(found) <= set(recorded.script("file"))
+
+
+@pytest.mark.parametrize("name", ["pipe", "zstd"])
+def test_a_cut_stream_says_that_it_is(tmp_path: Path, name: str) -> None:
+    data = recorded.data(name)
+    path = tmp_path / "perf.data"
+    path.write_bytes(data[: len(data) // 2 + 3])
+    with PerfData(path) as recording:
+        list(recording.rows())
+        assert CUT_SHORT in recording.notes()
+        assert not any("understood" in note for note in recording.notes())
+    with PerfData(recorded.FOLDER / f"{name}.data") as whole:
+        list(whole.rows())
+        assert CUT_SHORT not in whole.notes()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

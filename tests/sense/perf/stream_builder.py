@@ -90,9 +90,7 @@ class Maker:
         text = path.encode() + b"\0"
         return record(Type.CGROUP, struct.pack("<Q", number) + text + bytes(-len(text) % 8) + self.trailer(0))
 
-    def ksymbol(
-        self, time: int, address: int, size: int, name: str, gone: bool = False, behind: bytes = b""
-    ) -> bytes:
+    def ksymbol(self, time: int, address: int, size: int, name: str, gone: bool = False, behind: bytes = b"") -> bytes:
         text = name.encode() + b"\0"
         text += bytes(-len(text) % 8)
         head = struct.pack("<QIHH", address, size, 1, int(gone))

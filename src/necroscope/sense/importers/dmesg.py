@@ -63,7 +63,8 @@ class Dmesg:
             ),
             (len(self.hosts) > 1, f"the log tells of {len(self.hosts)} hosts"),
         )
-        return tuple(sentence for holds, sentence in said if holds)
+        cut = self._source.notes() if self._source else ()
+        return (*cut, *(sentence for holds, sentence in said if holds))
 
     def rows(self) -> Iterator[LogEvent]:
         """Symptoms in the order of the log. `BadInput` when no line has a time, or none that can be placed."""

@@ -57,7 +57,7 @@ class Folded:
     def notes(self) -> tuple[str, ...]:
         """What is lost, in sentences."""
         odd = (f"{self.odd_lines:,} lines were no folded stacks",) if self.odd_lines else ()
-        return (LOST, *odd)
+        return (LOST, *(self._source.notes() if self._source else ()), *odd)
 
     def rows(self) -> Iterator[SampleBatch]:
         """The stacks, in UTC. `BadInput` for a differential file, and for one without any stack."""

@@ -55,7 +55,8 @@ class JournalJson:
             (self.odd_lines, f"{self.odd_lines:,} lines were no entries of a journal"),
             (len(self.hosts) > 1, f"the journal tells of {len(self.hosts)} hosts"),
         )
-        return tuple(sentence for holds, sentence in said if holds)
+        cut = self._source.notes() if self._source else ()
+        return (*cut, *(sentence for holds, sentence in said if holds))
 
     def rows(self) -> Iterator[LogEvent]:
         """Events in the order of the journal. `BadInput` when no line is an entry."""

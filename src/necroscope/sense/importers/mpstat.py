@@ -43,13 +43,15 @@ class Mpstat:
         with Source(file) as source:
             self._name = source.name
             self._host = _host(_load(source), placing.host, source.name)
+            self._cut = source.notes()
         self.host = str(self._host.get("nodename", ""))
         self.intervals = 0
         self._skipped: set[str] = set()
 
     def notes(self) -> tuple[str, ...]:
         """What is lost in what was read so far, in sentences."""
-        return (f"not read: {', '.join(sorted(self._skipped))}",) if self._skipped else ()
+        skipped = (f"not read: {', '.join(sorted(self._skipped))}",) if self._skipped else ()
+        return (*self._cut, *skipped)
 
     def rows(self) -> Iterator[SignalsAt]:
         """Counters of each core at the end of each interval, and once at the beginning of the first."""

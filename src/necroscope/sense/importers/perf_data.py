@@ -11,36 +11,50 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from necroscope.errors import BadInput, Unavailable
 from necroscope.sense.host import Host
+from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, OPEN_IT, Placing
 from necroscope.sense.perf.header import FileHeader, parse_header, read_events, read_features
 from necroscope.sense.perf.intake import Stats
 from necroscope.sense.perf.objects import ObjectFiles
 from necroscope.sense.perf.recording import COMPRESSED, TRACING_DATA, Recording
 from necroscope.sense.perf.rows import Row
+from necroscope.sense.perf.samples import UNKNOWN, SampleBatch, canonical_frame
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Kernel, Symbols, kernel_from, running_kernel
 from necroscope.sense.perf.tracepoints import parse_tracing_data
 
-CHUNK_BYTES = int(os.environ.get("CH", "4")) << 20
+CHUNK_BYTES = 4 << 20
 _REALTIME = 0
 # What it costs to pass over samples, as a share of what it costs to read them.
 _PASSING = 0.12
 _KALLSYMS_BYTES = 128 << 20
+_OTHER_KERNEL = "this machine runs another kernel than the one recorded"
+_NAMELESS = canonical_frame(UNKNOWN, "[kernel]")
 
 
 class PerfData:
-    """One recording. `kallsyms` names the kernel's frames instead of the running kernel."""
+    """One recording. `kallsyms` names the kernel's frames instead of the running kernel; `placing` counts more than
+    what the file says about its clock."""
 
-    def __init__(self, path: Path, host: Host | None = None, kallsyms: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, host: Host | None = None, kallsyms: Path | None = None, placing: Placing = NOTHING_TOLD
+    ) -> None:
         self.path = path
         self._host = host or Host()
         self._kallsyms = kallsyms
+        self._placing = placing
+        self._first_ns: int | None = None
+        self._no_names = ""
+        self._nameless = self._cut = False
+        self._unfinished = 0
         self._fd = _open(path)
         self.size = os.fstat(self._fd).st_size
         self._at = 0
@@ -72,13 +86,18 @@ class PerfData:
 
     @property
     def divisible(self) -> bool:
-        """Whether the file can be read in pieces; a stream or a compressed one cannot."""
-        return not self._header.pipe and COMPRESSED not in self._header.features
+        """Whether the file can be read in pieces; a stream or a compressed one cannot, nor one that does not say."""
+        return bool(self._header.features) and COMPRESSED not in self._header.features
 
     def notes(self) -> tuple[str, ...]:
         """What could not be read, in sentences."""
-        broken = self.stats.broken + self.stats.nameless
-        return (f"{broken:,} records could not be understood",) if broken else ()
+        broken = self.stats.broken + self.stats.nameless - self._unfinished
+        said = (
+            (self._cut, CUT_SHORT),
+            (broken, f"{broken:,} records could not be understood"),
+            (self._nameless, f"the kernel's functions have no names: {self._no_names}; give --kallsyms"),
+        )
+        return tuple(sentence for holds, sentence in said if holds)
 
     def tell_stacks_again(self) -> None:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
@@ -92,9 +111,15 @@ class PerfData:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact.
 
-        Exact when perf noted both clocks (`--clockid`), else guessed: the file was last written when perf ended. Of a
-        stream that is known from its first sample on.
+        Exact when the user told it or perf noted both clocks (`--clockid`), else guessed: the file was last written
+        when perf ended. Of a stream that is known from its first sample on.
         """
+        if self._placing.clock_offset_ns is not None:
+            return self._placing.clock_offset_ns, True
+        if self._placing.at_ns is not None:
+            if self._first_ns is None:
+                self._first_ns = self.recording.first_ns or self._find_first()
+            return self._placing.at_ns - self._first_ns, True
         if self.recording.realtime_offset_ns is not None:
             return self.recording.realtime_offset_ns, True
         if self._decoder.events.clockid() == _REALTIME:
@@ -125,7 +150,20 @@ class PerfData:
         self._decoder.pass_over(samples=True)
         while self._at < last and self._decoder.complete_ns < newest:
             yield from self._feed_to(min(last, self._at + CHUNK_BYTES // 4))
-        yield from self._decoder.finish()
+        broken = self.stats.broken
+        yield from self._noted(self._decoder.finish())
+        self._unfinished = self.stats.broken - broken
+        self._cut = self._unfinished > 0 or self._end() > self.size
+
+    def _end(self) -> int:
+        """Where the file should end at least, by its header."""
+        header = self._header
+        end = header.data.offset + header.data.size
+        table = self._read(end, 16 * len(header.features))
+        places: list[tuple[int, int]] = [
+            struct.unpack_from("<QQ", table, place) for place in range(0, len(table) - 15, 16)
+        ]
+        return max(end + 16 * len(header.features), *(offset + size for offset, size in places), 0)
 
     def _piece(self, share: tuple[int, int]) -> tuple[int, int]:
         number, count = share
@@ -140,7 +178,7 @@ class PerfData:
         """Up to a place, and on to the end of the record that lies across it."""
         while self._at < end and (data := self._read(self._at, min(CHUNK_BYTES, end - self._at))):
             self._at += len(data)
-            yield from self._decoder.feed(data)
+            yield from self._noted(self._decoder.feed(data))
             self._choose_kernel_of_stream()
         while not self._header.pipe and (missing := self._decoder.missing()):
             last = self._header.data.offset + self._header.data.size
@@ -148,7 +186,14 @@ class PerfData:
             if not data:
                 return
             self._at += len(data)
-            yield from self._decoder.feed(data)
+            yield from self._noted(self._decoder.feed(data))
+
+    def _noted(self, rows: list[Row]) -> list[Row]:
+        """The rows, looked at for kernel functions without a name while there is a reason for that to tell."""
+        if self._no_names and not self._nameless:
+            stacks = (stack for row in rows if isinstance(row, SampleBatch) for stack in row.stacks)
+            self._nameless = any(_NAMELESS in stack.canonical for stack in stacks)
+        return rows
 
     def close(self) -> None:
         """Close the file."""
@@ -189,9 +234,11 @@ class PerfData:
             return kernel_from(_read_whole(self._kallsyms))
         try:
             kernel = running_kernel(self._host)
-        except Unavailable:
+        except Unavailable as error:
+            self._no_names = error.message
             return None
-        return kernel if self._same_kernel(kernel) else None
+        self._no_names = "" if self._same_kernel(kernel) else _OTHER_KERNEL
+        return None if self._no_names else kernel
 
     def _same_kernel(self, kernel: Kernel) -> bool:
         recorded = self.recording.kernel_build_id
@@ -206,6 +253,7 @@ class PerfData:
             told = self.recording
             if told.release and not self._same_release(told.release):
                 self.symbols.use_kernel(None)
+                self._no_names = _OTHER_KERNEL
 
     def _same_release(self, release: str) -> bool:
         here = self._host.read_or_none("/proc/sys/kernel/osrelease") or b""
@@ -213,17 +261,35 @@ class PerfData:
 
     def _find_last(self) -> int:
         """The newest time in the file, for which all of it is passed over once."""
+        other = self._another()
+        other.pass_over(samples=True)
+        for data in self._chunks():
+            other.feed(data)
+        return other.newest_ns
+
+    def _find_first(self) -> int:
+        """The time of the first sample, for which the file is read up to the end of its first round."""
+        other = self._another()
+        for rows in chain(map(other.feed, self._chunks()), map(Decoder.finish, (other,))):
+            times = [int(row.at_ns.min()) for row in rows if isinstance(row, SampleBatch) and len(row)]
+            if times:
+                return min(times)
+        return 0
+
+    def _another(self) -> Decoder:
+        """A decoder of the same recording, for its times alone."""
         other = Decoder(Symbols(None, None))
         if not self._header.pipe:
             other.skip_header()
             for attr in self._decoder.events.attrs:
                 other.add_event(attr)
-        other.pass_over(samples=True)
+        return other
+
+    def _chunks(self) -> Iterator[bytes]:
         at, end = self._piece((0, 1))
         while at < end and (data := self._read(at, min(CHUNK_BYTES, end - at))):
             at += len(data)
-            other.feed(data)
-        return other.newest_ns
+            yield data
 
     def _read(self, offset: int, size: int) -> bytes:
         if offset >= self.size:
@@ -243,7 +309,7 @@ def _open(path: Path) -> int:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise BadInput(f"{path} cannot be opened: {error.strerror}") from error
+        raise BadInput(f"{path} cannot be opened: {error.strerror}", OPEN_IT) from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise BadInput(f"{path} is not a file", "a folder of `perf record --threads` cannot be imported")

@@ -54,6 +54,7 @@ class PerfScript:
         self._decoder = self._new_decoder(first)
         self._last_ns: int | None = None
         self._at = 0.0
+        self._cut: tuple[str, ...] = ()
 
     # -- what it says ---------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class PerfScript:
             (stats.one_number, f"{stats.one_number:,} samples name one number only: threads count as processes"),
             (stats.lost, f"{stats.lost:,} records were lost while recording"),
         )
-        return tuple(sentence for holds, sentence in said if holds)
+        return (*self._cut, *(sentence for holds, sentence in said if holds))
 
     @property
     def divisible(self) -> bool:
@@ -119,6 +120,7 @@ class PerfScript:
                 for block in _blocks(lambda: source.read(BLOCK_BYTES)):
                     self._at = source.progress
                     yield block
+                self._cut = source.notes()
 
     def _piece(self, share: tuple[int, int]) -> Iterator[bytes]:
         number, count = share

@@ -46,7 +46,8 @@ class RayLogs:
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
-        return (f"{self.undated:,} failures have no time and were left out",) if self.undated else ()
+        undated = (f"{self.undated:,} failures have no time and were left out",) if self.undated else ()
+        return (*(self._source.notes() if self._source else ()), *undated)
 
     def rows(self) -> Iterator[LogEvent]:
         """Events in the order of the log. `BadInput` when no line is one of Ray's."""

@@ -22,6 +22,11 @@ from necroscope.errors import BadInput
 
 READ_BYTES = 1 << 20
 LINE_BYTES = 64 << 10
+LATEST_NS = (1 << 63) - 1
+S = 1_000_000_000
+CUT_SHORT = "the file ends early: what follows is missing"
+OPEN_IT = "give the path of a file that this user may read: necroscope import FILE --store FOLDER"
+_PLACE_IT = "see to --clock-offset (seconds to add to the file's times) and --at (the time of the first thing in it)"
 _PACKED_BYTES = 256 << 10
 _MAGICS = ((b"\x1f\x8b", "gzip"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2"), (b"\x28\xb5\x2f\xfd", "zstd"))
 
@@ -32,15 +37,27 @@ class Placing:
 
     `clock_offset_ns` is added to the file's own times to make UTC of them: the time of boot for stamps since boot, the
     zone for local times. `at_ns` is the UTC time of the first thing in the file. `host` picks one host of a file
-    that tells of several.
+    that tells of several. `BadInput` for what no time of this era can come of.
     """
 
     host: str = ""
     at_ns: int | None = None
     clock_offset_ns: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.at_ns is not None:
+            check_times("The first thing", self.at_ns)
+        if self.clock_offset_ns is not None and abs(self.clock_offset_ns) > LATEST_NS:
+            raise BadInput(f"A clock offset of {self.clock_offset_ns / S:.0f} s leads out of all calendars.", _PLACE_IT)
+
 
 NOTHING_TOLD = Placing()
+
+
+def check_times(whose: Path | str, *at_ns: int) -> None:
+    """`BadInput` when times came out before 1970 or after 2262, which the store cannot hold."""
+    if any(not 0 <= one <= LATEST_NS for one in at_ns):
+        raise BadInput(f"{whose} would be placed before 1970 or after 2262.", _PLACE_IT)
 
 
 class Source:
@@ -62,6 +79,10 @@ class Source:
         except BaseException:
             self.close()
             raise
+
+    def notes(self) -> tuple[str, ...]:
+        """What is missing, in sentences."""
+        return (CUT_SHORT,) if self.cut else ()
 
     @property
     def progress(self) -> float:
@@ -176,7 +197,8 @@ def _open(path: Path) -> Any:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be opened: {getattr(error, 'strerror', None) or error}") from error
+        said = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be opened: {said}", OPEN_IT) from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise BadInput(f"{path} is not a file")
