@@ -47,6 +47,8 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
     """
     import threading
 
+    # NumPy would start a thread on every CPU for algebra that nobody does here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from necroscope.record import frugal
     from necroscope.record.feed import PerfFeed
     from necroscope.record.plan import fast_sensors, open_writer, slow_sensors

@@ -10,12 +10,15 @@ import contextlib
 import ctypes
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-_LARGE = 1 << 20
+_LARGE = 1 << 18
 
 
 def begin() -> None:
     """One arena, large pieces by themselves, and Arrow beside the rest. To be called before there are threads."""
+    # What writes segments comes in now rather than with the first one: memory then stays what it is.
     import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet
 
     pa.set_memory_pool(pa.system_memory_pool())
     with contextlib.suppress(OSError, AttributeError):
