@@ -82,7 +82,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
 def test_three_witnesses_agree_in_one_query(recorded: tuple[Path, SystemdStage]) -> None:
     store, stage = recorded
     (row,) = [row for row in ask(store, WITNESSES) if row["name"] == "counted.service"]
-    assert row == {"name": "counted.service", "restarts": RUNS, "leaked": RUNS, "grown": RUNS}
+    assert (row["restarts"], row["leaked"]) == (RUNS, RUNS)
+    # the census counts everything below the parent: another unit's cgroup may just be on its way out
+    assert row["grown"] in (RUNS, RUNS + 1)
     leaks = {row["path"]: row["leaked"] for row in ask(store, LEAKS)}
     assert leaks[f"{stage.cgroup}/system.slice/counted.service"] == RUNS
 

@@ -26,7 +26,7 @@ sys.argv = ["necroscope", "record", "-q", "--for", "4s", "--store", sys.argv[1]]
 try:
     run()
 finally:
-    sys.stdout.write(",".join(name for name in ("duckdb", "pyarrow", "necroscope.query") if name in sys.modules))
+    sys.stdout.write(",".join(name for name in ("duckdb", "pyarrow", "necroscope.query.engine") if name in sys.modules))
 """
 
 

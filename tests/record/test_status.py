@@ -97,4 +97,4 @@ def test_the_last_status_has_averages(tmp_path: Path) -> None:
     assert last.samples == 20
     assert last.samples_per_s == pytest.approx(20 / last.seconds)
     assert last.bytes_per_s > 0
-    assert last.cpu_share > 0
+    assert last.cpu_share >= 0, "a short run may use less than a clock tick"
