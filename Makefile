@@ -2,23 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
-TEST_PACKAGES := linux-perf systemd-container dbus podman runc busybox-static sysstat nodejs=node npm=npm
+NATIVE := hatch_build.py src/necroscope/sense/perf/native.c src/necroscope/sense/importers/script_scan.c
+DEMO_PACKAGES := linux-perf systemd-container dbus
+TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node npm=npm
 
 .PHONY: help setup demo test lint bench clean
 
 help:
-	@echo "make demo    make real zombie cgroups on this kernel, scan them, clean up"
+	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
 	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
 setup: $(READY)
 
-$(READY): requirements.lock pyproject.toml tools/make-venv
+$(READY): requirements.lock pyproject.toml $(NATIVE) tools/make-venv
+	@tools/system-packages gcc=cc libc6-dev
 	@tools/make-venv $(PYTHON) $(VENV)
 	@touch $(READY)
 
 demo: setup
+	@tools/system-packages $(DEMO_PACKAGES)
 	@$(VENV)/bin/necroscope demo
 
 lint: setup

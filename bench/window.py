@@ -83,6 +83,13 @@ for _ in range(5):
     print(time.perf_counter() - started)
 """
 
+MEASURE = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
 
 def main() -> None:
     """Print the tables."""
@@ -115,7 +122,7 @@ def _windows(seconds: int, count: int) -> list[Window]:
 
 
 def _drawn(store: Store, window: Window) -> Flame:
-    made = profile(store, Select(window), rolled=True)
+    made = profile(store, Select(window), detail="stacks")
     return flame(tree(made.ledger, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
 
 
@@ -249,13 +256,10 @@ def _memory(folder: Path, seconds: int, scratch: Path) -> None:
 
 
 def _measured(command: list[str]) -> tuple[float, int]:
-    started = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
-    return time.perf_counter() - started, used.ru_maxrss * 1024
+    # Through a small process: a child begins with the peak of the one that it was forked from.
+    printed = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True)
+    wall_s, rss = printed.stdout.split()
+    return float(wall_s), int(rss) * 1024
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from necroscope.store.inbox import put
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.program import Program
+from stage.recorded import START_NS, Sample
 
 NOW_NS = clock.now().realtime_ns
 OLD = Event(NOW_NS - 7200 * NS, "nic-reset", "kmsg", "eth0", "ena: reset \x1b[2J", uncertainty_ns=2 * NS)
@@ -85,3 +86,49 @@ def test_a_time_that_is_none(necroscope: Program, store: Path) -> None:
     ran = necroscope("events", "--store", store, "--since", "yesterday")
     assert ran.code == 2
     assert "is no time" in ran.err
+
+
+# -- patterns ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bursts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four cores: bursts on all of them every 20 s, and core 2 without idle time from 105 s to 118 s."""
+    folder = tmp_path_factory.mktemp("bursts")
+    writer = Writer(folder, flush_s=1e9, segment_s=1e9)
+    busy = [0.0] * 4
+    for number in range(201):
+        times = [(str(cpu), mode, value) for cpu in range(4) for mode, value in _modes(busy[cpu], number)]
+        writer.add_signals(
+            START_NS + number * NS, [Sample("cpu_time_seconds", round(v, 3), (c, m)) for c, m, v in times], "cpu"
+        )
+        for cpu in range(4):
+            taken = cpu == 2 and 105 <= number < 118
+            busy[cpu] += 1.0 if taken else 0.8 if number % 20 < 3 else 0.25
+    writer.close()
+    return folder
+
+
+def _modes(busy_s: float, passed_s: float) -> tuple[tuple[str, float], ...]:
+    return ("user", busy_s), ("idle", passed_s - busy_s)
+
+
+def test_patterns_are_told_when_asked_for(necroscope: Program, bursts: Path) -> None:
+    found = necroscope("events", "--store", bursts, "--patterns", "--json").document["patterns"]
+    assert [(one["kind"], one["cpu"]) for one in found] == [("periodic-bursts", None), ("single-core-saturation", 2)]
+    assert "every 20 s" in found[0]["text"]
+    assert found[1]["from"] == clock.iso(START_NS + 105 * NS)
+    assert found[1]["to"] == clock.iso(START_NS + 118 * NS - 1)
+    assert "patterns" not in necroscope("events", "--store", bursts, "--json").document
+
+
+def test_patterns_stand_among_the_events(necroscope: Program, bursts: Path) -> None:
+    lines = necroscope("events", "--store", bursts, "--patterns", columns=160).out.splitlines()
+    assert [line.split()[1] for line in lines] == ["periodic-bursts", "single-core-saturation"]
+    assert "cpu 2" in lines[1]
+    only = necroscope(
+        "events", "--store", bursts, "--patterns", "--kind", "periodic-bursts", columns=160
+    ).out.splitlines()
+    assert len(only) == 1
+    late = necroscope("events", "--store", bursts, "--patterns", "--since", str(START_NS + 130 * NS)).out
+    assert "single-core" not in late

@@ -20,8 +20,13 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.show.export.formats import FORMATS
 from necroscope.show.export.source import Source
+from necroscope.store.catalog import segments
+from necroscope.store.writer import Writer
+from stage import looked
 from stage.exported import RESET, fill, rows, total_ns, working
+from stage.looked import One
 from stage.program import Program
+from stage.recorded import LOOP, START_NS, batch, stack
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +84,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(necroscope: Program, store: Path
     ran = necroscope("export", "--format", "folded", "-o", file, "--store", store, "--cpu", "99")
     assert (ran.code, file.read_text()) == (2, "before\n")
     assert "There are no samples in" in ran.err
-    assert "hint: necroscope sql" in ran.err
+    assert "hint: the recording goes from 2026-01-02T03:04:05.000Z to" in ran.err
     assert necroscope("export", "--format", "folded", "-o", file, "--store", store).code == 0
     assert counted(file.read_text()) == len(working())
     assert [path.name for path in tmp_path.iterdir()] == ["out.folded"]
@@ -174,3 +179,72 @@ def test_what_of_a_journal_cannot_be_read_is_told(necroscope: Program, tmp_path:
     assert "journal" in ran.err.splitlines()[0]
     assert "what came before it is exported" in ran.err.splitlines()[0]
     writer.close()
+
+
+def test_damage_is_told_and_the_rest_exported(necroscope: Program, tmp_path: Path) -> None:
+    fill(tmp_path / "s").close()
+    (segment,) = segments(tmp_path / "s")
+    data = bytearray(segment.file("samples").read_bytes())
+    data[100:200] = bytes(100)
+    segment.file("samples").write_bytes(data)
+    writer = Writer(tmp_path / "s", flush_s=1e9)
+    writer.add_samples(batch([segment.to_ns + NS, segment.to_ns + NS + 1], [stack(LOOP)]))
+    writer.close(merge=False)
+    ran = necroscope(
+        "export", "--format", "folded", "-o", "-", "--store", tmp_path / "s", "--from", "2026-01-01T00:00Z"
+    )
+    assert ran.code == 0
+    assert f"necroscope: {segment.file('samples')} is damaged and left out" in ran.err.splitlines()
+    assert counted(ran.out) == 2
+
+
+def _two_kinds(folder: Path) -> Path:
+    writer = Writer(folder, flush_s=1e9, segment_s=1e9)
+    writer.add_samples(looked.batch([One(START_NS + n, event="cpu-clock", weight=7) for n in range(5)]))
+    writer.add_samples(looked.batch([One(START_NS + n, event="cycles", weight=1000) for n in range(3)]))
+    writer.add_samples(looked.batch([One(START_NS + n, pid=300, event="cycles", weight=1000) for n in range(1)]))
+    writer.add_samples(looked.batch([One(START_NS + n, event="page-faults") for n in range(9)]))
+    writer.close()
+    return folder
+
+
+def test_clocks_and_cycles_are_not_added_up(necroscope: Program, tmp_path: Path) -> None:
+    store = _two_kinds(tmp_path / "s")
+    for name in FORMATS:
+        ran = necroscope("export", "--format", name, "-o", tmp_path / name, "--store", store)
+        assert ran.err.splitlines()[0].startswith("necroscope: samples of cycles are left out, as they tell the same")
+        assert f"{name}: 5 samples of" in ran.err
+    assert json.loads((tmp_path / "speedscope").read_text())["profiles"][0]["endValue"] == 35
+    assert pq.read_table(tmp_path / "parquet")["event"].unique().to_pylist() == ["cpu-clock"]
+    # Of what is asked for, not of what is there.
+    ran = necroscope("export", "--format", "folded", "-o", "-", "--store", store, "--process", "300")
+    assert (ran.code, counted(ran.out), "left out" in ran.err) == (0, 1, False)
+    ran = necroscope("export", "--format", "folded", "-o", "-", "--store", store, "--event-type", "cycles")
+    assert (counted(ran.out), "left out" in ran.err) == (4, False)
+
+
+def test_other_events_are_named_where_there_is_no_time(necroscope: Program, tmp_path: Path) -> None:
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    writer.add_samples(looked.batch([One(START_NS + n, event="page-faults") for n in range(9)]))
+    writer.close()
+    for verb in (("export", "--format", "folded", "-o", "-"), ("top",), ("flame",), ("heatmap", "--sub-second")):
+        ran = necroscope(*verb, "--store", tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "hint: there are some of other events; add --event-type page-faults" in ran.err
+
+
+def test_counts_of_folded_stacks_survive(necroscope: Program, tmp_path: Path) -> None:
+    text = "a;b 30\na;c_[k] 70\nd;e 5\n"
+    (tmp_path / "a.folded").write_text(text)
+    assert necroscope("import", tmp_path / "a.folded", "--store", tmp_path / "s", "--at", "2026-01-02").code == 0
+    for chosen in ((), ("--event-type", "folded")):
+        ran = necroscope("export", "--format", "folded", "-o", "-", "--store", tmp_path / "s", *chosen)
+        assert (ran.code, sorted(ran.out.splitlines())) == (0, sorted(text.splitlines()))
+        assert "folded: 105 samples" in ran.err
+        necroscope("export", "--format", "speedscope", "-o", tmp_path / "x", "--store", tmp_path / "s", *chosen)
+        (all_of_it, _) = json.loads((tmp_path / "x").read_text())["profiles"]
+        assert sorted(all_of_it["weights"]) == [5, 30, 70]
+        necroscope("export", "--format", "otlp-json", "-o", tmp_path / "x", "--store", tmp_path / "s", *chosen)
+        (profiles,) = json.loads((tmp_path / "x").read_text())["resourceProfiles"]
+        samples = profiles["scopeProfiles"][0]["profiles"][0]["samples"]
+        assert sorted(int(one["values"][0]) for one in samples) == [5, 30, 70]

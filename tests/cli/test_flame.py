@@ -11,7 +11,7 @@ from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.looked import IDLE, LOOP, SYSCALL, TICK, One, batch, look
 from stage.program import Program
-from stage.recorded import NS, START_NS
+from stage.recorded import NS, PERIOD_NS, START_NS
 
 SECONDS, AT = 120, 70
 WINDOW = ("--event", "nic-reset", "--before", "5s", "--after", "0s")
@@ -107,9 +107,52 @@ def test_bad_outputs_are_a_sentence(necroscope: Program, store: Path, arguments:
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert "hint:" in ran.err
+    assert "--diff" not in arguments or ".folded" not in ran.err.partition("hint:")[2]
 
 
 def test_nothing_to_compare_with(necroscope: Program, store: Path) -> None:
     ran = necroscope("flame", "--store", store, "--diff", "--from", START_NS, "--to", START_NS + SECONDS * NS)
     assert ran.code == 2
     assert "nothing to compare the window with" in ran.err
+
+
+def _script(start_s: float, seconds: float) -> str:
+    return "".join(
+        f"svc  4711/4720  [{n % 2:03d}] {start_s + n / 97:.6f}:   10309278 cpu-clock:ppp: \n"
+        "\tffffffff8127a6d0 work+0x50 ([kernel.kallsyms])\n\n"
+        for n in range(round(97 * seconds))
+    )
+
+
+def test_time_that_nobody_profiled_is_no_baseline(necroscope: Program, tmp_path: Path) -> None:
+    """Two profiles of 1.5 s, ten minutes apart: the one is compared with the other, and with nothing between them."""
+    store, start_s = tmp_path / "s", START_NS // NS
+    for name, begin in (("one", 0), ("two", 600)):
+        (tmp_path / name).write_text(_script(start_s + begin, 1.5))
+    assert necroscope("import", tmp_path / "one", tmp_path / "two", "--store", store).code == 0
+    ran = necroscope("flame", "--diff", "--store", store)
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is nothing to compare the window with." in ran.err
+    made = necroscope("top", "--store", store, "--json").document
+    assert made["baseline_windows"] == []
+    assert made["core_seconds"] == pytest.approx(3.0, abs=0.05)
+    window = ("--from", START_NS + 600 * NS, "--to", START_NS + 601 * NS)
+    made = necroscope("flame", "--diff", "--store", store, *window, "--json").document
+    assert len(made["baseline_windows"]) == 1
+    assert not any(box["significant"] for box in made["boxes"])
+
+
+def test_counters_without_samples_are_no_baseline(necroscope: Program, tmp_path: Path) -> None:
+    """Counters of a minute and a profile of one second within it."""
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    for number in range(61):
+        writer.add_signals(START_NS + number * NS, look(number), "cpu")
+    writer.add_samples(batch([One(START_NS + 30 * NS + n * NS // 50, LOOP, 1) for n in range(50)]))
+    writer.close()
+    ran = necroscope("flame", "--diff", "--store", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is nothing to compare the window with." in ran.err
+    window = ("--from", START_NS, "--to", START_NS + 60 * NS - 1)
+    made = necroscope("top", "--store", tmp_path, *window, "--json").document
+    assert (made["core_seconds_counted"], made["core_seconds"]) == (True, pytest.approx(2.0, abs=0.1))
+    assert made["rows"][0]["cores"] == pytest.approx(50 * PERIOD_NS / NS, rel=0.05)

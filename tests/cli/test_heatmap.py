@@ -120,3 +120,20 @@ def test_an_imported_profile_has_no_counters(necroscope: Program, tmp_path: Path
     assert ran.code == 2
     assert "--sub-second" in ran.err
     assert necroscope("heatmap", "--store", tmp_path, "--sub-second").code == 0
+
+
+def test_counters_alone_have_a_last_minute_too(necroscope: Program, tmp_path: Path) -> None:
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    for number in range(101):
+        values = (("system", number * 0.25), ("idle", number * 0.75))
+        writer.add_signals(
+            START_NS + number * NS, [Sample("cpu_time_seconds", value, ("0", mode)) for mode, value in values], "cpu"
+        )
+    writer.close()
+    made = necroscope("heatmap", "--store", tmp_path, "--json").document
+    assert made["from"].startswith("2026-01-02T03:04:45")
+    known = [value for value in made["rows"][0]["values"] if value is not None]
+    assert len(known) >= 59
+    assert set(known) == {0.25}
+    ran = necroscope("heatmap", "--sub-second", "--store", tmp_path)
+    assert (ran.code, "The store has no samples." in ran.err) == (2, True)

@@ -53,3 +53,35 @@ def test_an_absurd_offset_is_one_sentence(necroscope: Program, tmp_path: Path, o
     assert (done.code, done.out) == (2, "")
     assert len(done.err.splitlines()) == 2
     assert "clock offset" in done.err or "before 1970 or after 2262" in done.err
+
+
+def _mpstat() -> str:
+    load = {"usr": 1.0, "nice": 0.0, "sys": 95.0, "iowait": 0.0, "irq": 0.0, "soft": 4.0, "steal": 0.0, "idle": 0.0}
+    statistics = [{"timestamp": f"03:04:{n:02d}", "cpu-load": [{"cpu": "0", **load}]} for n in range(10, 40)]
+    host = {"nodename": "nodeX", "date": "2026-01-02", "statistics": statistics}
+    return json.dumps({"sysstat": {"hosts": [host]}})
+
+
+def test_counters_are_told_and_so_is_a_cut(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "mp.json").write_text(_mpstat())
+    done = necroscope("import", tmp_path / "mp.json", "--store", tmp_path / "a")
+    assert done.out == f"{tmp_path}/mp.json: mpstat, what the cores did at 31 times\n"
+    (tmp_path / "mp.json").write_text(_mpstat()[: len(_mpstat()) // 2])
+    done = necroscope("import", tmp_path / "mp.json", "--store", tmp_path / "b")
+    assert "what the cores did at 15 times; the file ends early" in done.out
+
+
+def test_a_host_that_is_not_in_the_file_imports_nothing(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "mp.json").write_text(_mpstat())
+    done = necroscope("import", "--host", "other", tmp_path / "mp.json", "--store", tmp_path / "s")
+    assert (done.code, done.out) == (2, "")
+    assert "has nothing of other, only of nodeX" in done.err
+    assert json.loads(necroscope("sql", "--store", tmp_path / "s", "--json", "select * from cores").out) == []
+
+
+def test_damaged_and_odd_files_are_called_so(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(b"\x1f\x8b" + bytes(range(50, 100)))
+    damaged = necroscope("import", tmp_path / "x.gz", "--store", tmp_path / "s")
+    assert (damaged.code, "x.gz is damaged" in damaged.err, "hint: " in damaged.err) == (2, True, True)
+    device = necroscope("import", "/dev/null", "--store", tmp_path / "s")
+    assert (device.code, "/dev/null is not a file" in device.err, "hint: " in device.err) == (2, True, True)

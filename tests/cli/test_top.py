@@ -157,3 +157,62 @@ def test_hostile_names_are_shown_harmlessly(necroscope: Program, tmp_path: Path)
         assert ran.code == 0, ran.err
         assert "\x1b" not in ran.out
         assert "\x07" not in ran.out
+
+
+def test_folded_stacks_are_shares_of_their_counts(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.folded").write_text("a;b 30\na;c_[k] 70\nd;e 5\n")
+    told = necroscope("import", tmp_path / "a.folded", "--store", tmp_path / "s", "--at", "2026-01-02").out
+    assert "folded, 3 stacks" in told
+    for chosen in ((), ("--event-type", "folded")):
+        ran = necroscope("top", "--store", tmp_path / "s", "--by", "self", *chosen, columns=200)
+        assert ran.code == 0
+        lines = ran.out.splitlines()
+        assert lines[1] == "105 samples in folded stacks, which tell no time: shares are of these"
+        assert [line.split() for line in lines[2:]] == [
+            ["self", "module", "share", "samples"],
+            ["c", "[kernel]", "66.7", "%", "70"],
+            ["b", "[unknown]", "28.6", "%", "30"],
+            ["e", "[unknown]", "4.8", "%", "5"],
+        ]
+    assert necroscope("top", "--store", tmp_path / "s").out.splitlines()[3].split() == [
+        "[unknown]",
+        "100.0",
+        "%",
+        "105",
+    ]
+    boxes = necroscope("flame", "--store", tmp_path / "s", "--json").document["boxes"]
+    assert {box["name"]: (box["samples"], round(box["cores"], 3)) for box in boxes if box["name"] in ("a", "e")} == {
+        "a": (100, 0.952),
+        "e": (5, 0.048),
+    }
+    ran = necroscope("flame", "--store", tmp_path / "s", "--diff")
+    assert (ran.code, ran.out) == (2, "")
+    assert "folded stacks tell no time" in ran.err
+    ran = necroscope("top", "--store", tmp_path / "s", "--event-type", "cycles")
+    assert "add --event-type folded" in ran.err
+
+
+def _with_a_hole(folder: Path) -> Path:
+    """Steady work for 20 s, twice, with a minute between them in which nobody looked."""
+    writer = Writer(folder, flush_s=1e9, segment_s=1e9)
+    for begin in (0, 80):
+        writer.add_signals(START_NS + begin * NS, look(begin), "cpu")
+        for number in range(begin, begin + 20):
+            at_ns = START_NS + number * NS + 1000
+            writer.add_samples(batch([One(at_ns + n * NS // 40, LOOP, 1) for n in range(40)]))
+            writer.add_signals(at_ns + NS - 1000, look(number + 1), "cpu")
+    writer.close()
+    return folder
+
+
+def test_no_baseline_lies_where_nobody_recorded(necroscope: Program, tmp_path: Path) -> None:
+    """In one segment, whose name and statistics do not tell of the hole."""
+    store = _with_a_hole(tmp_path)
+    assert len(segments(store)) == 1
+    window = ("--from", START_NS + 90 * NS, "--to", START_NS + 92 * NS - 1)
+    made = necroscope("top", "--store", store, *window, "--json").document
+    # Nearly twenty seconds before the hole; after it eight and six, without two on each side of the window.
+    assert len(made["baseline_windows"]) == 9 + 3 + 2
+    (worker,) = made["rows"]
+    assert worker["before"] == pytest.approx(worker["cores"], rel=0.01)
+    assert not worker["significant"]

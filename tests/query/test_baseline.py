@@ -19,7 +19,7 @@ def test_they_are_like_the_window_and_away_from_every_symptom(
     begin: int, length: int, first: int, recorded: int, symptoms: list[int]
 ) -> None:
     window, whole = (begin, begin + length - 1), (first, first + recorded)
-    found = baselines(window, whole, symptoms)
+    found = baselines(window, [whole], symptoms)
     assert len(found) <= 24
     assert found == sorted(set(found))
     for low, high in found:
@@ -29,13 +29,13 @@ def test_they_are_like_the_window_and_away_from_every_symptom(
         assert window[0] - WITHIN_NS <= low
         assert high <= window[1] + WITHIN_NS
         assert high < window[0] or low > window[1]
-        assert not any(low <= at + AFTER_NS and high >= at - BEFORE_NS for at in symptoms)
+        assert not any(low <= at + 2 * NS and high >= at - 8 * NS for at in symptoms)
     assert all(one[1] < other[0] for one, other in pairwise(found))
 
 
 def test_they_are_spread_evenly() -> None:
     window = (HOUR, HOUR + 5 * NS - 1)
-    found = baselines(window, (0, 2 * HOUR), [])
+    found = baselines(window, [(0, 2 * HOUR)], [])
     assert len(found) == 24
     assert sum(high < window[0] for _, high in found) in (12, 13)
     assert found[0][0] == 0
@@ -44,12 +44,12 @@ def test_they_are_spread_evenly() -> None:
 
 
 def test_an_instant_has_baselines_too() -> None:
-    assert len(baselines((HOUR, HOUR), (0, 2 * HOUR), [])) == 24
+    assert len(baselines((HOUR, HOUR), [(0, 2 * HOUR)], [])) == 24
 
 
 def test_what_lies_right_beside_the_window_is_left_out() -> None:
     window = (100 * NS, 105 * NS - 1)
-    found = baselines(window, (80 * NS, 130 * NS), [])
+    found = baselines(window, [(80 * NS, 130 * NS)], [])
     assert found == [
         (80 * NS, 85 * NS - 1),
         (85 * NS, 90 * NS - 1),
@@ -61,6 +61,22 @@ def test_what_lies_right_beside_the_window_is_left_out() -> None:
     ]
 
 
+def test_windows_near_a_symptom_serve_only_where_nothing_else_is_left() -> None:
+    window, at = (100 * NS, 105 * NS - 1), 106 * NS
+    for low, high in baselines(window, [(0, 600 * NS)], [at]):
+        assert high < at - BEFORE_NS or low > at + AFTER_NS
+    short = baselines(window, [(70 * NS, 110 * NS)], [at])
+    assert short == [(70 * NS, 75 * NS - 1), (75 * NS, 80 * NS - 1), (80 * NS, 85 * NS - 1)]
+
+
 def test_nothing_is_normal_when_all_is_a_symptom() -> None:
-    assert baselines((100 * NS, 105 * NS), (0, 200 * NS), [60 * NS, 120 * NS, 195 * NS]) == []
-    assert baselines((100 * NS, 105 * NS), (99 * NS, 106 * NS), []) == []
+    assert baselines((100 * NS, 105 * NS), [(80 * NS, 130 * NS)], [at * NS for at in range(80, 130, 9)]) == []
+    assert baselines((100 * NS, 105 * NS), [(99 * NS, 106 * NS)], []) == []
+
+
+def test_none_lies_in_a_hole_of_the_recording() -> None:
+    window = (100 * NS, 105 * NS - 1)
+    found = baselines(window, [(0, 10 * NS - 1), (60 * NS, 120 * NS - 1)], [])
+    assert found[:3] == [(0, 5 * NS - 1), (5 * NS, 10 * NS - 1), (60 * NS, 65 * NS - 1)]
+    assert len(found) == 2 + 7 + 2
+    assert baselines(window, [(0, 3 * NS), (98 * NS, 106 * NS)], []) == []

@@ -13,7 +13,7 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.query.chunks import chunks
 from necroscope.query.engine import Engine
-from necroscope.query.ledger import keep
+from necroscope.query.keeper import keep
 from necroscope.query.select import Select
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store

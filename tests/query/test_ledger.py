@@ -9,8 +9,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.query.chunks import Chunk, StackTexts, Words
-from necroscope.query.ledger import CUT, Keeper, Ledger, Task, keep
+from necroscope.query.chunk import Chunk, StackTexts, Words
+from necroscope.query.keeper import CUT, Keeper, keep
+from necroscope.query.ledger import Ledger, Task
 from stage.looked import IDLE, LOOP, SYSCALL, text
 
 WINDOWS = ((100, 199), (300, 399), (0, 50))

@@ -88,6 +88,20 @@ def test_what_is_typical_of_others_is_expected_of_all() -> None:
     assert found[-1] >= np.quantile(found[:-1], 0.7)
 
 
+def test_programs_that_come_and_go_do_not_make_a_steady_one_bursty() -> None:
+    """A node on which tests run: each program is there once. One is there all along, and takes a core all at once."""
+    passing = np.zeros((30, 4), np.int64)
+    for number in range(30):
+        passing[number, 1 + number % 3] = 40 + number
+    steady = np.array([[430, 11, 11, 11]])
+    found = surprise(np.vstack([passing, steady]), np.full(4, 5.0))
+    assert found[-1] < 1e-6
+    bursty = np.array([[430, 0, 33, 0]])
+    assert surprise(np.vstack([passing, bursty]), np.full(4, 5.0))[-1] > 0.01
+    shared = np.array([[30, 11, 11, 11]])
+    assert surprise(np.vstack([passing, shared]), np.full(4, 5.0))[-1] > 0.001
+
+
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_with_few_blocks_bursts_are_assumed(blocks: int) -> None:
     assert (burstiness(np.full((3, blocks), 50), np.full(blocks, 5.0)) >= 0.5).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +168,33 @@ def _merge(folder: Path) -> None:
     write_segment(folder / "segments", merged([read_segment(one) for one in found]), found[0].first, found[-1].last)
     for one in found:
         shutil.rmtree(one.path)
+
+
+def test_time_that_nobody_sampled_is_none(tmp_path: Path) -> None:
+    """Without counters, samples tell when somebody looked; with them, only where that is asked for."""
+    record(tmp_path / "a", 4, looked=False).close()
+    made = profile(Store(tmp_path / "a"), Select(_window(0, 4)), [_window(20, 24), _window(2, 6)])
+    assert made.seconds.tolist() == pytest.approx([4.0, 0.0, 2.0], abs=0.02)
+    writer = record(tmp_path / "b", 4)
+    for number in range(5, 31):
+        writer.add_signals(START_NS + number * NS, look(number), "cpu")
+    writer.close()
+    windows = Select(_window(0, 4)), [_window(10, 14), _window(2, 12)]
+    assert profile(Store(tmp_path / "b"), *windows).seconds.tolist() == pytest.approx([4.0, 4.0, 10.0])
+    made = profile(Store(tmp_path / "b"), *windows, sampled=[_window(0, 4)])
+    assert made.seconds.tolist() == pytest.approx([4.0, 0.0, 2.0])
+    assert made.core_seconds.tolist() == pytest.approx([8.0, 0.0, 4.0])
+
+
+def test_folded_stacks_are_shares(tmp_path: Path) -> None:
+    """Also of a segment that has counters, and so sums of its samples."""
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    for number in range(3):
+        writer.add_signals(START_NS + number * NS, look(number), "cpu")
+    ones = [One(START_NS + 10, SYSCALL, -1, -1, -1, "", "", "folded", 30), One(START_NS + 20, LOOP, -1, -1, -1, "", "")]
+    writer.add_samples(batch([ones[0], replace(ones[1], event="folded", weight=70)]))
+    writer.close()
+    for detail in ("samples", "stacks", "tasks"):
+        made = profile(Store(tmp_path), Select(_window(0, 4)), detail=detail)  # type: ignore[arg-type]
+        assert (made.timed, made.counted, made.ledger.total()[0].tolist()) == (False, False, [100])
+        assert float(made.ledger.weight.sum()) * made.per_weight == pytest.approx(1.0)

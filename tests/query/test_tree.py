@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.query.ledger import Ledger, Task, keep
+from necroscope.query.keeper import keep
+from necroscope.query.ledger import Ledger, Task
 from necroscope.query.tree import tree
 from stage.looked import ledger_of, text
 
@@ -88,3 +89,23 @@ def test_paths_names_and_modules() -> None:
 def test_nothing_at_all() -> None:
     made = tree(keep([(0, 1)], []))
     assert (len(made), made.names, made.samples.tolist()) == (1, ("all",), [[0]])
+
+
+def test_a_run_of_nameless_frames_is_one_node() -> None:
+    nobody, other = "[unknown]\x1f[unknown]\x1e", "[unknown]\x1flibx.so\x1e"
+    texts = (nobody * 3 + "f\x1fm\x1e", nobody + "f\x1fm\x1e", nobody * 2 + other * 2, "f\x1fm\x1e" * 2)
+    one = np.ones(4, np.int64)
+    numbers = np.arange(4)
+    ledger = Ledger(((0, 9),), (Task(1, 1, "c", ""),), texts, one * 0, numbers, one * 0, one, one.astype(np.float64))
+    made = tree(ledger)
+    paths = {made.path(node): int(made.samples[node, 0]) for node in range(len(made))}
+    assert paths == {
+        (): 4,
+        ("c",): 4,
+        ("c", "[unknown]"): 3,
+        ("c", "[unknown]", "f"): 2,
+        ("c", "[unknown]", "[unknown]"): 1,
+        ("c", "f"): 1,
+        ("c", "f", "f"): 1,
+    }
+    assert made.samples[0, 0] == 4

@@ -105,11 +105,11 @@ def test_a_step_is_told_and_tears_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     (step,) = told(tmp_path, "clock-step")
     assert f"stepped by {3600 * hours:+d}.0" in step["text"] or f"stepped by {3600 * hours - 1:+d}.9" in step["text"]
     assert told(tmp_path, "recorder-gap") == []
-    assert 12 <= feed.turns <= 20, "the loop neither spins nor stalls"
+    assert 6 <= feed.turns <= 10, "the loop neither spins nor stalls"
     assert slow.looks >= 4, "slow sensors do not wait for the hour to come again"
 
-    before = [at + offset_ns for at in feed.given if at < stepped.at_ns - NS // 2]
-    after = [at + offset_ns + hours * HOUR_NS for at in feed.given if at > stepped.at_ns + NS // 2]
+    before = [at + offset_ns for at in feed.given if at < stepped.at_ns - NS - NS // 10]
+    after = [at + offset_ns + hours * HOUR_NS for at in feed.given if at > stepped.at_ns + NS + NS // 10]
     stored = sorted(row["at_ns"] for row in ask(tmp_path, "select at_ns from samples"))
     assert len(stored) == len(feed.given)
     for wanted in (before, after):

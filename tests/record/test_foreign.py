@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -196,3 +199,22 @@ def test_a_packed_file_that_was_cut_says_so(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.gz"
     path.write_bytes(packed[: len(packed) // 2])
     assert CUT_SHORT in put(tmp_path / "store", path, Placing(at_ns=START_S * 10**9))[1].notes
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("name", list(FILES))
+def test_a_packed_copy_adds_nothing(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "plain").write_text(FILES[name])
+    (tmp_path / "packed").write_bytes(pack(FILES[name].encode()))
+    placing = Placing(at_ns=START_S * 10**9)
+    assert not put(tmp_path / "store", tmp_path / "plain", placing)[1].already
+    assert put(tmp_path / "store", tmp_path / "packed", placing)[1].already
+
+
+def test_a_damaged_recording_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.data"
+    path.write_bytes(recorded.data("file")[:60])
+    with pytest.raises(BadInput, match="cut short") as caught:
+        put(tmp_path / "store", path)
+    assert caught.value.message.startswith(str(path))
+    assert caught.value.hint

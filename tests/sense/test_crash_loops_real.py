@@ -141,7 +141,7 @@ class TestContainers:
         assert state.deaths is not None
         assert least <= state.restarts <= most
         assert least <= state.deaths <= most + 1
-        assert (state.engine, state.id, state.image) == ("podman", leaky.id, "localhost/stage:1")
+        assert (state.engine, state.id, state.image) == ("podman", leaky.id, "localhost/lab:1")
         assert (state.exit_status, state.restart_policy, state.past_ids) == (3, "always", ())
         assert state.since_start_s is not None
         assert state.since_start_s < 5

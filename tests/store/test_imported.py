@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from necroscope.store.catalog import Segment
-from necroscope.store.imported import Note, fingerprint, merged, note_of, still_there, take_note
+from necroscope.store.imported import Note, fingerprint, fingerprint_of_stream, merged, note_of, still_there, take_note
 
 NAME = "1767323045000000000-1767323049000000000-00000003-00000003"
 NOTE = Note("perf.data", 20, (NAME,), whole=True)
@@ -67,3 +68,15 @@ def test_an_import_is_merged_when_another_segment_holds_its_numbers() -> None:
     assert not merged(NOTE, [segment(1, 2), own])
     assert merged(NOTE, [segment(1, 4)])
     assert not merged(NOTE, [])
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 300_000, 3_000_001])
+@pytest.mark.parametrize("block", [1000, 1 << 20])
+def test_bytes_that_come_one_after_the_other_have_the_same_fingerprint(tmp_path: Path, size: int, block: int) -> None:
+    data = random.Random(size).randbytes(size)
+    (tmp_path / "file").write_bytes(data)
+
+    def read() -> list[bytes]:
+        return [data[at : at + block] for at in range(0, size, block)]
+
+    assert fingerprint_of_stream(read) == fingerprint(tmp_path / "file")

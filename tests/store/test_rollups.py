@@ -199,3 +199,25 @@ def test_a_damaged_segment_is_left_alone(store: Path) -> None:
     kept.tidy()
     assert names(store) == []
     assert list((store / "rollups").iterdir()) == []
+
+
+def _entry(first: int, last: int) -> Segment:
+    return Segment(first, last, first, last, Path(f"{first}-{last}"))
+
+
+@pytest.mark.parametrize(
+    ("rolled", "held", "exact"),
+    [
+        ([(1, 3), (4, 6)], [(1, 1), (2, 3), (4, 6), (7, 7)], [(1, 3), (4, 6)]),
+        ([(1, 3), (4, 6)], [(1, 2), (3, 4), (5, 6)], []),
+        ([(1, 3), (4, 6)], [(1, 3), (4, 4), (5, 8)], [(1, 3)]),
+        ([(4, 6)], [(1, 9)], []),
+        ([(1, 4), (3, 6)], [(1, 2), (3, 4), (5, 6)], [(1, 4)]),
+    ],
+    ids=["whole", "a merge across both", "a merge beyond the end", "inside a merge", "overlapping"],
+)
+def test_sums_stand_for_whole_segments_only(
+    rolled: list[tuple[int, int]], held: list[tuple[int, int]], exact: list[tuple[int, int]]
+) -> None:
+    found = rollups.exact([_entry(*one) for one in rolled], [_entry(*one) for one in held])
+    assert [(one.first, one.last) for one in found] == exact

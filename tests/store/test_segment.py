@@ -70,7 +70,8 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     made = write_segment(tmp_path, tables, 4, 4)
     assert made is not None
     assert made.path.name == f"{START_NS}-{START_NS + 2 * NS}-00000004-00000004"
-    assert {path.stem for path in made.path.iterdir()} == {table.name for table in SEGMENT}
+    # Nearly every sample is of another thread and cgroup: their roll-up would save nothing.
+    assert {path.stem for path in made.path.iterdir()} == {table.name for table in SEGMENT} - {"tasks"}
     again = read_segment(made)
     assert again.keys() == tables.keys()
     for name, table in tables.items():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
+import random
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,72 +15,87 @@ from necroscope.cli.options import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-ZOMBIES = {"tmpfs": 220, "page-cache": 60, "anon": 20}
+SCENARIO = "seeds-incident"
+SECONDS = 20.0
+_SEEDS = 10_000
 
 
 @click.command()
 @click.option("--no-color", is_flag=True, help="No colours.")
-def demo(no_color: bool) -> None:
-    """Make a few hundred real zombie cgroups, scan this node, clean up. Under half a minute; leaves nothing behind.
+@click.option("--seed", type=int, help="Names, core, delays and magnitudes come from it (default: drawn).")
+@click.option("--shipped", is_flag=True, help="Explain the recorded incident that comes with the package.")
+@click.option("--disposable-machine", is_flag=True, help="Run beside a kubelet or containers of others.")
+def demo(no_color: bool, seed: int | None, shipped: bool, disposable_machine: bool) -> None:
+    """Make the incident happen on this kernel, record it, explain it. About a minute; leaves nothing behind.
 
-    Needs root. Without it, this node is scanned as far as that goes, and then a captured one: the node of the published
-    incident, rebuilt from its figures.
+    A unit of a real systemd crash-loops and leaks memory cgroups; an innocent process has to walk over them and holds a
+    core in the kernel for seconds; a network driver complains, to this recorder only. Needs root and perf; without
+    them, the same incident is explained from a recording that comes with the package.
 
     \b
-    Example:
+    Examples:
       sudo necroscope demo
+      necroscope demo --shipped
     """
     from necroscope.errors import Unavailable
 
     out = console(no_color)
     try:
-        _live(out)
+        if not shipped:
+            _live(out, random.SystemRandom().randrange(_SEEDS) if seed is None else seed, disposable_machine)
     except Unavailable as error:
-        _say(out, f"No zombies can be made here: {error.message}.")
-        _captured(out)
+        _say(out, f"The incident cannot be made here: {error.message}.")
+        shipped = True
+    if shipped:
+        _shipped(out)
+    out.print(
+        "Next: `necroscope scan` on a node that misbehaves, `necroscope record` to catch it, `necroscope lab list`."
+    )
 
 
-def _live(out: Console) -> None:
-    from necroscope.cli.reports import write_scan
-    from necroscope.config import Config, ZombieLimits
-    from necroscope.errors import Unavailable
-    from necroscope.lab.zombies import ZombieFarm, clean, leftovers, own_name
-    from necroscope.scan import Scanner
-    from necroscope.sense.host import Host
+def _live(out: Console, seed: int, disposable_machine: bool) -> None:
+    from necroscope.cli.lab import teller
+    from necroscope.lab.catalogue import find
+    from necroscope.lab.neighbours import refuse_neighbours
+    from necroscope.lab.runner import SHOWN, missing, run
 
-    if os.geteuid() != 0:
-        raise Unavailable("that needs root")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is cleaned up
-    for name in leftovers():
-        clean(name)
-    with ZombieFarm(own_name("demo")) as farm:
-        _say(out, "1/3  Something crash-loops: each run gets a cgroup, leaves a page of memory behind, and dies.")
-        with out.status("making zombies") if out.is_terminal else nullcontext():
-            farm.make("tmpfs", ZOMBIES["tmpfs"], "jobs", "<id>")
-            farm.make("page-cache", ZOMBIES["page-cache"], "jobs", "report-<n>")
-            farm.make("anon", ZOMBIES["anon"], "pool", "worker-<n>")
-        made = sum(ZOMBIES.values())
-        _say(out, f"2/3  {made} cgroups were made and removed: `ls` shows none, the kernel keeps all. necroscope scan:")
-        # a few hundred are nothing to worry about on a node; here they shall show
-        write_scan(Scanner(Host(), Config(zombies=ZombieLimits(warning=100))).scan(), out)
-        left = farm.clean()
-    gone = {0: ": all of them are gone", None: ""}.get(left, f": {left} of them are still being released")
-    _say(out, f"3/3  What pinned them was taken away{gone}.")
-    out.print("Next: `necroscope scan` on a node that misbehaves; `necroscope scan --help` for the rest.")
+    scenario = find(SCENARIO)
+    if not missing(scenario) and not disposable_machine:
+        refuse_neighbours()
+    with tempfile.TemporaryDirectory(prefix=f"{SHOWN}{os.getpid()}-") as folder:
+        _say(out, f"1/3  {scenario.summary} Seed {seed}.")
+        outcome = run(scenario, seed, Path(folder), SECONDS, teller(out, quiet=False))
+        truth = outcome.truth
+        _say(out, "2/3  All of it is gone again, the recording is here. necroscope why:")
+        _explain(out, outcome.store / "store")
+        _say(
+            out,
+            f"3/3  The truth: {truth['cause']} by {truth['subject']['kind']} {truth['subject']['name']}, on core "
+            f"{truth['cpu']} was {truth['process']['name']} ({truth['process']['pid']}).",
+        )
 
 
-def _captured(out: Console) -> None:
-    from necroscope.cli.reports import write_scan
-    from necroscope.config import Config
-    from necroscope.lab.captured import incident_text, lay_out
-    from necroscope.scan import Scanner
-    from necroscope.sense.host import Host
+def _shipped(out: Console) -> None:
+    from necroscope.cli.sources import open_recording
+    from necroscope.lab.shipped import incident
 
-    _say(out, "1/2  This node, as far as it can be seen:")
-    write_scan(Scanner(Host(), Config()).scan(), out)
-    _say(out, "2/2  A captured node, rebuilt from the figures of a published incident:")
-    with tempfile.TemporaryDirectory(prefix="necroscope-demo-") as folder:
-        write_scan(Scanner(Host(lay_out(incident_text(), Path(folder))), Config()).scan(), out)
+    _say(out, "An incident that was made on a real kernel, recorded, and shipped with the package. necroscope why:")
+    with incident() as bundle, open_recording(None, bundle) as store:
+        assert store is not None
+        _explain(out, store)
+
+
+def _explain(out: Console, store: Path) -> None:
+    from necroscope import config
+    from necroscope.diagnose.mechanisms import catalogue
+    from necroscope.diagnose.why import explain
+    from necroscope.show.story import print_story
+    from necroscope.store.reader import Store
+
+    known = catalogue().mechanisms
+    verdict = explain(Store(store), config.load(None), known=known)
+    titles = {one.id: one.title for one in known}
+    print_story(verdict, out, titles, frozenset(one.id for one in known if one.role == "walker"))
 
 
 def _say(out: Console, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,14 @@ from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
 
+if TYPE_CHECKING:
+    from necroscope.query.patterns import Pattern
+    from necroscope.store.catalog import Window
+    from necroscope.store.reader import Store
+
 _FOREVER_NS = (1 << 63) - 1
+# Patterns are looked for second by second: at most so many core-seconds, the latest ones.
+_MOST_CELLS = 10_000_000
 _FIELDS = ("id", "at", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns")
 
 
@@ -20,12 +27,19 @@ _FIELDS = ("id", "at", "at_ns", "kind", "source", "subject", "text", "uncertaint
 @click.option("--kind", "kinds", multiple=True, help="Only events of this kind; may be given several times.")
 @click.option("--since", "since_ns", type=Instant(), help="Only events from this time on: -1h, 14:03:07, ISO 8601.")
 @click.option("--until", "until_ns", type=Instant(), help="Only events up to this time.")
+@click.option(
+    "--patterns",
+    "with_patterns",
+    is_flag=True,
+    help="Also load that nobody complained of: periodic bursts, pauses of all cores, one core at work or saturated.",
+)
 @output_options
 def events(
     store: Path | None,
     kinds: tuple[str, ...],
     since_ns: int | None,
     until_ns: int | None,
+    with_patterns: bool,
     as_json: bool,
     no_color: bool,
     quiet: bool,
@@ -38,6 +52,7 @@ def events(
     Examples:
       necroscope events --since -1h
       necroscope events --kind nic-reset --kind soft-lockup
+      necroscope events --patterns --since -1h     and what nobody complained of
       necroscope events --json | jq '.events[-1]'
     """
     from necroscope.query.engine import Engine
@@ -46,22 +61,71 @@ def events(
 
     refuse_backwards(since_ns, until_ns, "--since and --until")
     window = (since_ns or 0, _FOREVER_NS if until_ns is None else until_ns)
-    with Engine(Store(to_read(store)), window) as engine:
+    opened = Store(to_read(store))
+    with Engine(opened, window) as engine:
         notes = engine.notes
         rows = engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
     found = [row for row in rows if not kinds or row["kind"] in kinds]
+    looked = _patterns(opened, window) if with_patterns else []
+    seen = [one for one in looked if not kinds or one.kind in kinds]
     if quiet:
         return
     if as_json:
-        _print_json(found, notes)
+        _print_json(found, notes, seen if with_patterns else None)
     else:
-        _print_lines(found, notes, no_color)
+        _print_lines(sorted([*found, *map(_row, seen)], key=lambda row: row["at_ns"]), notes, no_color)
 
 
-def _print_json(found: list[dict[str, Any]], notes: tuple[str, ...]) -> None:
+def _patterns(store: Store, window: Window) -> list[Pattern]:
+    """Patterns of the window's load; of a long one, of its latest part."""
+    from necroscope.clock import NS
+    from necroscope.diagnose.why.scene import span_of
+    from necroscope.query.core_time import core_time
+    from necroscope.query.patterns import patterns
+    from necroscope.query.sealed import again
+
+    def read() -> list[Pattern]:
+        snapshot = store.snapshot()
+        recorded = span_of(snapshot) or (0, 0)
+        low, high = max(window[0], recorded[0]), min(window[1], recorded[1])
+        cores = max(1, len(set(core_time(snapshot, [(high - 5 * NS, high)], []).cpu.tolist())))
+        low = max(low, high - _MOST_CELLS // cores * NS)
+        if low >= high:
+            return []
+        return patterns(core_time(snapshot, [(low, high)], []).within((low, high)))
+
+    return again(read)
+
+
+def _row(pattern: Pattern) -> dict[str, Any]:
+    subject = "all cores" if pattern.cpu is None else f"cpu {pattern.cpu}"
+    return {
+        "at_ns": pattern.from_ns,
+        "kind": pattern.kind,
+        "subject": subject,
+        "text": pattern.text,
+        "uncertainty_ns": 0,
+    }
+
+
+def _print_json(found: list[dict[str, Any]], notes: tuple[str, ...], seen: list[Pattern] | None) -> None:
     import json
 
-    click.echo(json.dumps({"schema": "necroscope.events/1", "events": found, "notes": list(notes)}, indent=2))
+    from necroscope.clock import iso
+
+    document: dict[str, Any] = {"schema": "necroscope.events/1", "events": found, "notes": list(notes)}
+    if seen is not None:
+        document["patterns"] = [
+            {
+                "kind": one.kind,
+                "from": iso(one.from_ns),
+                "to": iso(one.to_ns),
+                "cpu": one.cpu,
+                "text": one.text,
+            }
+            for one in seen
+        ]
+    click.echo(json.dumps(document, indent=2))
 
 
 def _print_lines(found: list[dict[str, Any]], notes: tuple[str, ...], no_color: bool) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from necroscope.cli.looking import nothing
 from necroscope.cli.progress import progress
 from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
@@ -71,31 +72,34 @@ def export(
     select, words = chosen(opened, wanted)
     with progress("exporting", no_color, quiet) as told, _file(output) as file:
         source, notes = _written(opened, select, form, idle, file, told)
+        for note in notes:
+            click.echo(f"necroscope: {note}", err=True)
         if not source.samples:
-            raise _nothing(source, words)
-    for note in notes:
-        click.echo(f"necroscope: {note}; what came before it is exported", err=True)
+            raise _nothing(opened, source, words)
     if not quiet:
         _tell(source, words, name)
 
 
 def _written(
     store: Store, select: Select, form: Format, idle: bool, file: BinaryIO, told: Told
-) -> tuple[Source, tuple[str, ...]]:
+) -> tuple[Source, list[str]]:
     """Write it; from the beginning again when files were merged away meanwhile. Also what could not be read."""
     from necroscope.query.chunks import chunks
+    from necroscope.query.kinds import narrowed
     from necroscope.show.export.source import Source
 
     for _ in range(_TRIES):
         file.seek(0)
         file.truncate()
         snapshot = store.snapshot(select.window)
-        source = Source(select, chunks(snapshot, select, told), idle)
+        notes = [f"{note}; what came before it is exported" for note in snapshot.notes]
         try:
+            one = narrowed(snapshot, select, notes)
+            source = Source(one, chunks(snapshot, one, told, notes=notes), idle)
             form.write(source, file)
         except FileNotFoundError:
             continue
-        return source, snapshot.notes
+        return source, notes
     raise BadInput("The store changes faster than it can be read.", "ask for a shorter window")
 
 
@@ -134,11 +138,10 @@ def _opened(path: Path, output: Path) -> BinaryIO:
         raise BadInput(f"{output} cannot be written: {error.strerror}.", "give another -o FILE") from error
 
 
-def _nothing(source: Source, words: str) -> BadInput:
+def _nothing(store: Store, source: Source, words: str) -> BadInput:
     if source.idle:
         return BadInput(f"All samples of {words} are of idle cores.", "--idle exports them")
-    hint = 'necroscope sql "select min(at), max(at), event from seconds group by event" tells what is there'
-    return BadInput(f"There are no samples in {words}.", hint)
+    return nothing(store, words, source.select)
 
 
 def _tell(source: Source, words: str, name: str) -> None:

@@ -59,20 +59,24 @@ def flame(
     from necroscope.query.flame import flame as layout
     from necroscope.query.tree import tree
 
-    if output is not None and (output.suffix not in _SUFFIXES or (diff and output.suffix == ".folded")):
-        raise BadInput(f"{output} names no picture that can be drawn.", f"end it with {', '.join(_SUFFIXES)}")
-    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle, rolled=True)
+    suffixes = tuple(suffix for suffix in _SUFFIXES if not (diff and suffix == ".folded"))
+    if output is not None and output.suffix not in suffixes:
+        what = "a difference can be written to" if diff else "can be drawn"
+        raise BadInput(f"{output} names no picture that {what}.", f"end it with {', '.join(suffixes)}")
+    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle, detail="stacks")
     made = looked.profile
     if diff and not looked.compared:
-        raise BadInput(
-            "There is nothing to compare the window with.", "the recording has no other time without symptoms"
-        )
+        hint = "nobody took samples at other times near it, or only around symptoms; a shorter window may find some"
+        if not made.timed:
+            hint = "folded stacks tell no time; leave --diff away"
+        raise BadInput("There is nothing to compare the window with.", hint)
     if output is not None and output.suffix == ".folded":
         from necroscope.show.export.folded import lines
 
         write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
         return
-    graph = layout(tree(made.ledger, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
+    branches = tree(made.ledger, narrowest=NARROWEST, by_task=made.timed)
+    graph = layout(branches, made.seconds, made.core_seconds, made.per_weight)
     if as_json:
         _print_json(looked, graph)
     elif output is not None:
@@ -86,6 +90,8 @@ def _caption(looked: Looked) -> Caption:
     from necroscope.show.caption import Caption
 
     made = looked.profile
+    if not made.timed:
+        return Caption("Folded stacks tell no time: 1.00 stands for all that they count")
     baseline = f"{plural(len(looked.baselines), 'window')} of the same length" if looked.compared else ""
     return Caption("", made.select.window, made.cores, baseline)
 

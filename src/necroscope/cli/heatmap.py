@@ -69,7 +69,7 @@ def heatmap(
             "What a core counts does not tell who it worked for.", "add --sub-second, which shows samples, or use `top`"
         )
     opened = Store(to_read(store))
-    select, words = chosen(opened, wanted)
+    select, words = chosen(opened, wanted, counters=not sub_second)
     out = console(no_color)
     columns = _COLUMNS if output is not None or as_json else max(20, out.width - 12)
     notes: list[str] = []
@@ -77,7 +77,7 @@ def heatmap(
     for note in notes:
         click.echo(f"necroscope: {note}", err=True)
     if not grid.values.size and sub_second:
-        raise nothing(opened, words)
+        raise nothing(opened, words, select)
     if not grid.values.size:
         raise BadInput(
             f"Nobody looked at the counters of the cores in {words}.",

@@ -103,9 +103,11 @@ def _nanoseconds(offset_s: float | None) -> int | None:
 
 
 def _summary(kind: str, done: Imported) -> str:
-    counts = [f"{done.samples:,} samples"] if done.samples or kind in ("perf-data", "perf-script", "folded") else []
+    of = "stack" if kind == "folded" else "sample"
+    counts = [f"{done.samples:,} {of}s"] if done.samples or kind in ("perf-data", "perf-script", "folded") else []
     counts += [f"{done.events:,} events"] if done.events else []
-    parts = [kind, *(["already imported"] if done.already else counts or ["nothing of note"])]
+    counts += [f"what the cores did at {done.looks:,} times"] if done.looks else []
+    parts = [kind, *(["already imported"] if done.already else counts or ["no line tells of anything that matters"])]
     if not done.exact:
         parts.append("when it was recorded is guessed from the file's date")
     return "; ".join([", ".join(parts), *done.notes])

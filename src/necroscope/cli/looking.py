@@ -15,10 +15,14 @@ from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
     from necroscope.query.profile import Profile
+    from necroscope.query.rolled import Detail
+    from necroscope.query.select import Select
     from necroscope.store.catalog import Window
     from necroscope.store.reader import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
+_HALF = 0.5
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,9 @@ class Looked:
         from necroscope.show.caption import cores
 
         made = self.profile
+        if not made.timed:
+            samples = plural(int(made.ledger.samples.sum()), "sample")
+            return f"{self.words}\n{samples} in folded stacks, which tell no time: shares are of these"
         busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
         counted = "" if made.counted else "; no core counters, so shares are of the cores that were seen"
         against = f"; against {plural(len(self.baselines), 'window')} of the same length" if self.compared else ""
@@ -65,43 +72,69 @@ def look(
     no_color: bool,
     quiet: bool,
     with_idle: bool = False,
-    rolled: bool = False,
+    detail: Detail = "samples",
 ) -> Looked:
-    """Read the window that the options say; `rolled` where names of threads and stacks are all that is needed."""
+    """Read the window that the options say, with as much detail as is needed."""
+    import pyarrow as pa
+
     from necroscope.query.profile import profile
     from necroscope.query.sealed import again
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
 
+    # Arrow's own allocator keeps what is freed, which is most of the memory of a long window.
+    pa.set_memory_pool(pa.system_memory_pool())
     opened = Store(to_read(store))
     select, words = chosen(opened, wanted)
-    others: list[Window] = []
-    if against == "usual":
-        others = again(lambda: _usual(opened, select.window))
+    sampled, others = again(lambda: _usual(opened, select.window, against == "usual"))
     with progress("reading", no_color, quiet) as told:
-        made = profile(opened, select, others, with_idle, told, rolled)
+        made = profile(opened, select, others, with_idle, told, detail, sampled)
+        known = _known(made)
+        if len(known) < len(others):
+            others = known
+            made = profile(opened, select, others, with_idle, told, detail, sampled)
     for note in made.notes:
         click.echo(f"necroscope: {note}", err=True)
     if not (made.ledger.window == 0).any():
-        raise nothing(opened, words)
+        raise nothing(opened, words, select)
     return Looked(opened, made, words, tuple(others))
 
 
-def _usual(store: Store, window: Window) -> list[Window]:
-    """The windows that show what is normal."""
+def _usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], list[Window]]:
+    """When samples were taken, in the window and near it, and the windows that show what is normal."""
     from necroscope.query.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
-    from necroscope.query.landmarks import extent, symptoms
+    from necroscope.query.coverage import profiled
+    from necroscope.query.landmarks import symptoms
 
-    snapshot = store.snapshot()
     near = window[0] - WITHIN_NS - AFTER_NS, window[1] + WITHIN_NS + BEFORE_NS
-    return baselines(window, extent(snapshot), [event.at_ns for event in symptoms(snapshot, near)])
+    snapshot = store.snapshot(near if compare else window)
+    sampled = profiled(snapshot)
+    if not compare:
+        return sampled, []
+    return sampled, baselines(window, sampled, [event.at_ns for event in symptoms(snapshot, near)])
 
 
-def nothing(store: Store, words: str) -> BadInput:
-    """There are no samples in a window: where there are some."""
+def _known(made: Profile) -> list[Window]:
+    """The baseline windows that were looked at, half of them at least; of what tells no time, there are none."""
+    from necroscope.clock import NS
+
+    _, *others = zip(made.ledger.windows, made.seconds.tolist(), strict=True)
+    return [(low, high) for (low, high), seconds in others if made.timed and seconds >= _HALF * (high - low + 1) / NS]
+
+
+def nothing(store: Store, words: str, select: Select) -> BadInput:
+    """There are no samples in a window: where there are some, or of what else."""
     from necroscope.clock import iso
+    from necroscope.query.kinds import kinds
     from necroscope.query.landmarks import extent
+    from necroscope.query.sealed import again
 
+    there = again(lambda: kinds(store.snapshot(select.window), select.window))
+    if others := sorted(event for event in there if not select.wants_event(event)):
+        return BadInput(
+            f"There are no samples in {words}.",
+            f"there are some of other events; add {' or '.join(f'--event-type {event}' for event in others[:_NAMED])}",
+        )
     first_ns, last_ns = extent(store.snapshot())
     return BadInput(
         f"There are no samples in {words}.",

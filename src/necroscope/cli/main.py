@@ -15,6 +15,7 @@ from necroscope.errors import NecroscopeError
 VERBS: dict[str, str] = {
     "scan": "Is this node sick, now?",
     "record": "The flight recorder, in the foreground.",
+    "why": "The cause of a symptom, its evidence, and what to do.",
     "events": "What happened: symptoms, restarts, cgroups born and removed, marks.",
     "top": "Who took the cores in a window, and what of it is unusual.",
     "heatmap": "Each core over time, or the inside of seconds.",
@@ -24,7 +25,8 @@ VERBS: dict[str, str] = {
     "export": "A window's profile for other tools: speedscope, pprof, flame graphs, OTLP, Parquet.",
     "import": "Bring in what other tools wrote: perf.data, perf script, mpstat, dmesg, journal, Ray.",
     "bundle": "One file with a window of the recording, or with this instant, for a ticket.",
-    "demo": "Make real zombies, scan them, clean up: the newcomer's tour.",
+    "lab": "Incidents made for real on this kernel, with their truth written down.",
+    "demo": "The incident made for real, recorded and explained: the newcomer's tour.",
 }
 # `import` is a word of Python's own
 _MODULES = {"import": "import_files"}

@@ -34,7 +34,15 @@ _PLACES = "$NECROSCOPE_STORE, else /var/lib/necroscope for root and ~/.local/sta
 @click.option("--no-perf", is_flag=True, help="Sensors only, no profile.")
 @click.option("-q", "--quiet", is_flag=True, help="No status line, no word about what cannot be seen.")
 @click.option("--no-color", is_flag=True, help="No colours.")
-def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, no_color: bool) -> None:
+@click.option(
+    "--kernel-log",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    hidden=True,
+    help="This log for the kernel's.",
+)
+def record(
+    store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, no_color: bool, kernel_log: str | None
+) -> None:
     """The flight recorder: everything, every second, in a bounded store, in the foreground.
 
     Samples every core at 97 Hz with stacks through one perf process, and reads the node's signals every second. Stop it
@@ -47,15 +55,14 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
     """
     import threading
 
-    # NumPy would start a thread on every CPU for algebra that nobody does here.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from necroscope.record import frugal
+
+    frugal.begin()
     from necroscope.record.feed import PerfFeed
     from necroscope.record.plan import fast_sensors, open_writer, slow_sensors
     from necroscope.record.recorder import Recorder
     from necroscope.sense.host import Host
 
-    frugal.begin()
     stop = threading.Event()
     _stop_on_signals(stop)
     host, out = Host(), console(no_color, stderr=True)
@@ -63,7 +70,7 @@ def record(store: Path | None, for_s: float | None, no_perf: bool, quiet: bool, 
     with ExitStack() as ending:
         ending.callback(writer.close)
         feed = None if no_perf else PerfFeed(host)
-        recorder = Recorder(host, writer, feed, fast_sensors(), slow_sensors())
+        recorder = Recorder(host, writer, feed, fast_sensors(kernel_log), slow_sensors())
         status = ending.enter_context(out.status("recording")) if out.is_terminal and not quiet else None
         tell = None if quiet else _teller(out, status)
         last = recorder.run(stop, for_s, tell)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Columns that figures take, and that names must leave to them.
 _FIGURES, _FEW_FIGURES = 54, 30
+_TASKS = ("process", "thread", "cgroup")
 _DIMENSIONS = ("process", "thread", "function", "self", "cgroup", "module")
 
 
@@ -43,7 +44,7 @@ def top(
 
     Shares are of core time as the cores counted it, not of samples. Rows that differ from the same node at other times
     by more than chance come first, the largest change first; the others follow by size. `function` counts a function
-    with everything that it calls, `self` the function alone.
+    with everything that it calls, `module` a file with everything that its functions call, `self` the function alone.
 
     \b
     Examples:
@@ -53,7 +54,7 @@ def top(
     """
     from necroscope.query.tops import tops
 
-    looked = look(store, wanted, against, no_color, quiet or as_json)
+    looked = look(store, wanted, against, no_color, quiet or as_json, detail="tasks" if by in _TASKS else "stacks")
     made = looked.profile
     rows = tops(made.ledger, by, made.seconds, made.core_seconds, made.per_weight)  # type: ignore[arg-type]
     if quiet:
@@ -90,14 +91,16 @@ def _print_table(looked: Looked, rows: list[Top], most: int, by: str, no_color: 
     detail = {"process": "pid", "thread": "tid", "function": "module", "self": "module"}.get(by, "")
     table.add_column(by)
     table.add_column(detail)
-    for name in ("cores", "of all", *(("before", "change", "chance") if compared else ()), "samples"):
+    timed = looked.profile.timed
+    figures = ("cores", "of all", *(("before", "change", "chance") if compared else ()), "samples")
+    for name in figures if timed else ("share", "samples"):
         table.add_column(name, justify="right", no_wrap=True)
     room = out.width - (_FIGURES if compared else _FEW_FIGURES)
     for row in rows[:most]:
         against = (cores(row.before or 0.0), _change(row), _chance(row.chance)) if compared else ()
         share = f"{100 * row.cores / looked.profile.cores:.1f} %"
         names = cut(plain(row.name), room * 3 // 5), cut(plain(row.detail), room * 2 // 5)
-        cells = (*names, cores(row.cores), share, *against, f"{row.samples:,}")
+        cells = (*names, *((cores(row.cores),) if timed else ()), share, *against, f"{row.samples:,}")
         table.add_row(*(Text(cell, style="bold" if row.significant else "") for cell in cells))
     out.print(table)
     if len(rows) > most:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +98,13 @@ def window_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def chosen(store: Store, wanted: Wanted) -> tuple[Select, str]:
-    """The selection, and in words what it is. Without any time: the last minute that the store has samples of."""
+def chosen(store: Store, wanted: Wanted, counters: bool = False) -> tuple[Select, str]:
+    """The selection, and in words what it is. Without any time: the last minute that the store has samples of, or with
+    `counters`, where it has some, these."""
     from necroscope.query.sealed import again
     from necroscope.query.select import Select
 
-    window, around = again(lambda: _window(store, wanted))
+    window, around = again(lambda: _window(store, wanted, counters))
     if window[0] > window[1]:
         raise BadInput("The window ends before it begins.", "look at --from and --to")
     pids, comms = _processes(wanted.processes)
@@ -118,21 +120,29 @@ def chosen(store: Store, wanted: Wanted) -> tuple[Select, str]:
     return select, _words(window, around, wanted)
 
 
-def _window(store: Store, wanted: Wanted) -> tuple[Window, str]:
-    from necroscope.query.landmarks import extent
-
+def _window(store: Store, wanted: Wanted, counters: bool) -> tuple[Window, str]:
     if wanted.event is not None or wanted.at_ns is not None:
         return _around(store, wanted)
     if wanted.before_s is not None or wanted.after_s is not None:
         raise BadInput("--before and --after need an instant.", "add --at TIME or --event ID")
     if wanted.from_ns is not None and wanted.to_ns is not None:
         return (wanted.from_ns, wanted.to_ns), ""
-    first_ns, last_ns = extent(store.snapshot())
+    first_ns, last_ns = _extent(store, counters)
     if wanted.to_ns is not None:
         return (min(first_ns, wanted.to_ns), wanted.to_ns), ""
     if wanted.from_ns is not None:
         return (wanted.from_ns, max(last_ns, wanted.from_ns)), ""
     return (max(first_ns, last_ns - int(DEFAULT_S * NS) + 1), last_ns), "the last that was recorded"
+
+
+def _extent(store: Store, counters: bool) -> Window:
+    from necroscope.query.landmarks import extent
+
+    snapshot = store.snapshot()
+    if counters:
+        with suppress(BadInput):
+            return extent(snapshot, "cores")
+    return extent(snapshot)
 
 
 def _around(store: Store, wanted: Wanted) -> tuple[Window, str]:

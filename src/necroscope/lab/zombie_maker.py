@@ -1,8 +1,9 @@
 """The process that makes zombies, one after the other: enter a cgroup, leave a page behind, leave, remove it.
 
 Run by `zombies` as `python -m necroscope.lab.zombie_maker KIND COUNT PARENT HOME FOLDER`, with one name per line
-on standard input. It prints `ready` when all are made; a maker of anonymous pages then lives, and with it its zombies,
-until its standard input ends. It stays on one CPU: pages wait in a batch of their CPU until a process ends there.
+on standard input. Files are named like the cgroups; where names come again, by numbers. It prints `ready` when all are
+made; a maker of anonymous pages then lives, and with it its zombies, until its standard input ends. It stays on one
+CPU: pages wait in a batch of their CPU until a process ends there.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ def make_all(kind: str, names: list[str], parent: Path, home: Path, folder: Path
     home_fd = os.open(home / "cgroup.procs", os.O_WRONLY)
     held = mmap.mmap(-1, max(1, len(names)) * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     held.madvise(mmap.MADV_NOHUGEPAGE)
+    once = len(set(names)) == len(names)
     try:
         for index, name in enumerate(names):
             if os.getppid() != master:
                 raise SystemExit("whoever wanted these zombies is gone")
             if kind == "anon":
-                _make(parent / name, home_fd, partial(held.__setitem__, index * mmap.PAGESIZE, 1))
+                make_one(parent / name, home_fd, partial(held.__setitem__, index * mmap.PAGESIZE, 1))
             else:
-                _make_with_file(parent / name, home_fd, folder / name, sync=kind == "page-cache")
+                _make_with_file(
+                    parent / name, home_fd, folder / (name if once else str(index)), sync=kind == "page-cache"
+                )
     finally:
         os.close(home_fd)
     return held
@@ -43,14 +47,15 @@ def _make_with_file(cgroup: Path, home_fd: int, file: Path, sync: bool) -> None:
     # the file is made and synced outside, or blocks of its directory would be charged to the cgroup as well
     fd = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        _make(cgroup, home_fd, lambda: os.write(fd, PAGE))
+        make_one(cgroup, home_fd, lambda: os.write(fd, PAGE))
         if sync:
             os.fsync(fd)
     finally:
         os.close(fd)
 
 
-def _make(cgroup: Path, home_fd: int, charge: Callable[[], object]) -> None:
+def make_one(cgroup: Path, home_fd: int, charge: Callable[[], object]) -> None:
+    """Enter a new cgroup, charge something to it, go home, remove it."""
     cgroup.mkdir()
     try:
         enter = os.open(cgroup / "cgroup.procs", os.O_WRONLY)

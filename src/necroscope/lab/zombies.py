@@ -27,6 +27,7 @@ from typing import Literal
 
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
+from necroscope.lab import ledger
 from necroscope.lab.cgroup_tree import dying_descendants, enable_memory, home, memory_mount, remove_tree, write
 from necroscope.sense.host import Host
 
@@ -93,7 +94,7 @@ class ZombieFarm:
         names = self._names(count, template)
         folder = self._folders.get(kind, self._folders["tmpfs"]) / str(self._made)
         folder.mkdir()
-        holder = _run_maker(kind, names, cgroup, home(self._mount), folder)
+        holder = run_maker(kind, names, cgroup, home(self._mount), folder)
         inside = cgroup.relative_to(self._cgroup)
         paths = tuple(str(Path(self.path) / inside / name) for name in names)
         files = () if kind == "anon" else tuple(folder / name for name in names)
@@ -118,7 +119,7 @@ class ZombieFarm:
         """Take away what pins a batch; the kernel releases its cgroups some time after."""
         if batch in self._batches:
             self._batches.remove(batch)
-        _end(batch.holder)
+        end_maker(batch.holder)
         for file in batch.files:
             _unlink(file)
 
@@ -189,6 +190,8 @@ def leftovers(tmpfs: Path = Path("/dev/shm"), disk: Path = Path("/var/tmp")) -> 
     """Names of farms whose maker is gone."""
     places = (Path(memory_mount().path), tmpfs, disk)
     found = {path.name for place in places for path in place.glob(f"{PREFIX}*") if path.is_dir()}
+    # runs of the lab have ledgers, and are cleaned by them
+    found -= {f"{PREFIX}{path.stem}" for path in ledger.place().glob("*.jsonl")}
     return tuple(sorted(name.removeprefix(PREFIX) for name in found if not _owned(tmpfs / name)))
 
 
@@ -202,7 +205,7 @@ def clean(name: str, tmpfs: Path = Path("/dev/shm"), disk: Path = Path("/var/tmp
 # -- processes -------------------------------------------------------------------------------------------
 
 
-def _run_maker(kind: Kind, names: list[str], cgroup: Path, home: Path, folder: Path) -> subprocess.Popen[str] | None:
+def run_maker(kind: Kind, names: list[str], cgroup: Path, home: Path, folder: Path) -> subprocess.Popen[str] | None:
     """Run the maker to its end; a maker of anonymous pages is returned, alive."""
     command = [sys.executable, "-m", "necroscope.lab.zombie_maker", kind, str(len(names)), cgroup, home, folder]
     maker = subprocess.Popen(
@@ -222,19 +225,19 @@ def _run_maker(kind: Kind, names: list[str], cgroup: Path, home: Path, folder: P
     except BrokenPipeError:
         ready = False
     except BaseException:
-        _end(maker)
+        end_maker(maker)
         raise
     if not ready:
         complaint = maker.stderr.read().strip().splitlines()[-1:] or ["no reason given"]
-        _end(maker)
+        end_maker(maker)
         raise NecroscopeError(f"the maker of zombies failed: {complaint[0]}")
     if kind == "anon":
         return maker
-    _end(maker)
+    end_maker(maker)
     return None
 
 
-def _end(maker: subprocess.Popen[str] | None) -> None:
+def end_maker(maker: subprocess.Popen[str] | None) -> None:
     """End a maker and wait for it: its standard input ends, or it is killed."""
     if maker is None:
         return

@@ -11,16 +11,33 @@ MOST = 24
 WITHIN_NS = 3600 * NS
 # What led to a symptom began before it, and what it caused goes on after it.
 BEFORE_NS, AFTER_NS = 60 * NS, 15 * NS
+# A recording that is so short that nothing else is left is looked at nearer to its symptoms.
+_NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
+_ENOUGH = 2
 
 
-def baselines(window: Window, recorded: Window, symptoms: Sequence[int], most: int = MOST) -> list[Window]:
-    """At most `most` windows as long as `window`, within an hour of it, evenly spread; none when nothing is left."""
+def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int], most: int = MOST) -> list[Window]:
+    """At most `most` windows as long as `window`, within an hour of it, evenly spread; none when nothing is left.
+
+    All lie in the stretches that were recorded: what nobody looked at is not normal, but unknown.
+    """
+    found: list[Window] = []
+    for before_ns, after_ns in _NEARER:
+        away = [(at - before_ns, at + after_ns) for at in symptoms]
+        found = _spread(window, recorded, away, most)
+        if len(found) >= _ENOUGH:
+            break
+    return found
+
+
+def _spread(window: Window, recorded: Sequence[Window], bad: list[Window], most: int) -> list[Window]:
     length = window[1] - window[0] + 1
-    bad = [(at - BEFORE_NS, at + AFTER_NS) for at in symptoms]
     bad.append((window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)))
-    first = max(recorded[0], window[0] - WITHIN_NS)
-    last = min(recorded[1], window[1] + WITHIN_NS)
-    free = [(low, (high - low) // length) for low, high in _free(bad, first, last)]
+    free = [
+        (low, (high - low) // length)
+        for begin, end in sorted(recorded)
+        for low, high in _free(bad, max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS))
+    ]
     there = sum(count for _, count in free)
     number = min(most, there)
     chosen = [place * there // number for place in range(number)]

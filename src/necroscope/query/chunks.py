@@ -1,108 +1,31 @@
 """Samples of a store, some at a time: columns of those that are asked for, with the stacks that they name.
 
 One row group of a segment at a time, and of a segment's files only what may have rows of the window: memory and time
-go with the window, not with the store.
+go with the window, not with the store. Where sums are enough, hours come from roll-ups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.query.chunk import Chunk, I64s, StackTexts, Words
+from necroscope.query.rolled import Detail, in_roll_ups, rolled, sealed_stacks, without_stacks
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.reader import Snapshot
-from necroscope.store.segment import read_table
+from necroscope.store.rollups import left_over
 
-I64s = NDArray[np.int64]
 Told = Callable[[float], None]
 """Called with the share of the work that is done."""
 
 _WORDS = ["comm", "cgroup", "event"]
 _COLUMNS = ["at_ns", "cpu", "pid", "thread", *_WORDS, "weight", "stack"]
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A column of words: codes into names."""
-
-    codes: NDArray[np.int32]
-    names: tuple[str, ...]
-
-    def taken(self, rows: NDArray[Any]) -> Words:
-        """Some rows of it."""
-        return Words(self.codes[rows], self.names)
-
-
-class StackTexts:
-    """The stacks that samples name by number: ids and frames (canonical text, see docs/store-format.md)."""
-
-    def __init__(self, ids: NDArray[np.uint64], frames: pa.Array) -> None:
-        self._ids, self._frames = ids, frames
-
-    def __len__(self) -> int:
-        return int(self._ids.size)
-
-    def ids(self, numbers: I64s) -> NDArray[np.uint64]:
-        """Content hashes of stacks."""
-        return self._ids[numbers]
-
-    def frames(self, numbers: I64s) -> list[str]:
-        """Frames of stacks, outermost first, each as name, 0x1F, module, 0x1E."""
-        # `take` would import all of Arrow's functions, for which a flame graph waits longer than for its samples.
-        _, bounds, data = self._frames.buffers()
-        if data is None:
-            return [""] * len(numbers)
-        place = np.frombuffer(bounds, np.int32)[self._frames.offset :]
-        spans = zip(place[numbers].tolist(), place[numbers + 1].tolist(), strict=True)
-        text = memoryview(data)
-        return [str(text[low:high], "utf-8") for low, high in spans]
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Some samples. `stack` are numbers of `stacks`; samples of one second may lie in several chunks.
-
-    Where `samples` is there, a row stands for so many, and `weight` is their sum; who and when is then not known, but
-    the thread's name.
-    """
-
-    at_ns: I64s
-    cpu: NDArray[np.int32]
-    pid: NDArray[np.int32]
-    tid: NDArray[np.int32]
-    comm: Words
-    cgroup: Words
-    event: Words
-    weight: I64s
-    stack: I64s
-    stacks: StackTexts
-    samples: I64s | None = None
-
-    def __len__(self) -> int:
-        return int(self.at_ns.size)
-
-    def taken(self, rows: NDArray[Any]) -> Chunk:
-        """Some rows of it."""
-        return Chunk(
-            self.at_ns[rows],
-            self.cpu[rows],
-            self.pid[rows],
-            self.tid[rows],
-            self.comm.taken(rows),
-            self.cgroup.taken(rows),
-            self.event.taken(rows),
-            self.weight[rows],
-            self.stack[rows],
-            self.stacks,
-            None if self.samples is None else self.samples[rows],
-        )
 
 
 def chunks(
@@ -111,79 +34,64 @@ def chunks(
     told: Told | None = None,
     others: Sequence[Window] = (),
     notes: list[str] | None = None,
-    rolled: bool = False,
+    detail: Detail = "samples",
 ) -> Iterator[Chunk]:
     """The selected samples, of other windows too, sealed ones first; each once, when windows overlap as well.
 
-    With `rolled`, segments that lie in a window as a whole are told by their roll-ups, where these know enough.
+    With less `detail`, what lies in a window as a whole is told by roll-ups, where these know enough.
     A file that was merged away meanwhile raises `FileNotFoundError`. A damaged one is left out from there on, and
     `notes` tell of it; without notes it is `BadInput`.
     """
     windows = (select.window, *others)
+    told = told or (lambda share: None)
     segments = [one for one in snapshot.segments if any(one.overlaps(window) for window in windows)]
-    for done, segment in enumerate(segments):
+    left = segments
+    if detail != "samples":
+        used: list[Segment] = []
+        for rollup in in_roll_ups(snapshot, windows):
+            if (summed := _whole(rollup, select, windows, detail)) is not None:
+                used.append(rollup)
+                yield summed
+                left = left_over(segments, used)
+                told(1 - (len(left) + 1) / (len(segments) + 1))
+    for done, segment in enumerate(left):
         with damage(segment.file("samples"), notes):
-            summed = _rolled(segment, select, windows, notes) if rolled else None
-            yield from _of_segment(segment, select, windows, notes) if summed is None else (summed,)
-        if told is not None:
-            told((done + 1) / (len(segments) + 1))
+            summed = rolled(segment, select, windows, detail, notes) if detail != "samples" else None
+            yield from _of_segment(segment, select, windows, notes, detail) if summed is None else (summed,)
+        told(1 - (len(left) - done) / (len(segments) + 1))
     live = _live(snapshot, select, windows)
     if live is not None:
-        yield live
+        yield without_stacks(live) if detail == "tasks" else live
+
+
+def _whole(rollup: Segment, select: Select, windows: Sequence[Window], detail: Detail) -> Chunk | None:
+    """The sums of a roll-up; None when it is damaged or gone, as then the segments are still there."""
+    damaged: list[str] = []
+    try:
+        return rolled(rollup, select, windows, detail, damaged)
+    except (OSError, pa.ArrowException, KeyError, IndexError):
+        return None
 
 
 def _of_segment(
-    segment: Segment, select: Select, windows: Sequence[Window], notes: list[str] | None
+    segment: Segment, select: Select, windows: Sequence[Window], notes: list[str] | None, detail: Detail
 ) -> Iterator[Chunk]:
     file = opened(segment, "samples", read_dictionary=_WORDS)
     if file is None:
         return
     stacks: StackTexts | None = None
     with file:
-        for group in _groups(file.metadata, windows):
+        for group in row_groups(file.metadata, windows):
             table = file.read_row_group(group, columns=_COLUMNS, use_threads=False)
             rows = _rows(table, select, windows)
-            if rows.size and stacks is None and (stacks := _sealed_stacks(segment, notes)) is None:
+            if rows.size and stacks is None and (stacks := sealed_stacks(segment, notes)) is None:
                 return
             if rows.size and stacks is not None:
                 chunk = _chunk(table, table["stack"], stacks, rows)
-                if chunk.stack.max() >= len(stacks) or chunk.stack.min() < 0:
-                    raise IndexError("samples of stacks that are not there")
-                yield chunk
+                yield without_stacks(chunk) if detail == "tasks" else chunk
 
 
-def _rolled(segment: Segment, select: Select, windows: Sequence[Window], notes: list[str] | None) -> Chunk | None:
-    """A segment that lies in one of the windows, by thread name and stack; None when it has to be read."""
-    inside = sum(low <= segment.from_ns and segment.to_ns <= high for low, high in windows)
-    asked = select.cpus or select.pids or select.tids or select.cgroups
-    if asked or inside != 1 or sum(segment.overlaps(window) for window in windows) != 1:
-        return None
-    # Which cores there are is told by their counters, not by the roll-up.
-    if not segment.file("cores").exists() or (table := read_table(segment, "flames")) is None:
-        return None
-    stacks = _sealed_stacks(segment, notes)
-    if stacks is None:
-        return None
-    event, comm = _words(table["event"]), _words(table["comm"])
-    rows = _among(event, select.wants_event)
-    if select.comms:
-        rows &= _among(comm, select.comms.__contains__)
-    nobody, nowhere = np.full(table.num_rows, -1, np.int32), np.zeros(table.num_rows, np.int32)
-    chunk = Chunk(
-        np.full(table.num_rows, segment.from_ns),
-        *(nobody, nobody, nobody),
-        *(comm, Words(nowhere, ("",)), event),
-        weight=table["weight"].to_numpy(),
-        stack=table["stack"].to_numpy(),
-        stacks=stacks,
-        samples=table["samples"].to_numpy(),
-    )
-    if len(chunk) and (chunk.stack.max() >= len(stacks) or chunk.stack.min() < 0):
-        raise IndexError("samples of stacks that are not there")
-    return chunk.taken(np.flatnonzero(rows))
-
-
-def _groups(metadata: Any, windows: Sequence[Window]) -> list[int]:
+def row_groups(metadata: Any, windows: Sequence[Window]) -> list[int]:
     """Row groups that may have rows of the windows."""
     column = metadata.schema.to_arrow_schema().get_field_index("at_ns")
     spans = [metadata.row_group(group).column(column).statistics for group in range(metadata.num_row_groups)]
@@ -215,16 +123,16 @@ def _rows(table: pa.Table, select: Select, windows: Sequence[Window]) -> I64s:
         rows |= (at_ns >= low) & (at_ns <= high)
     if not rows.any():
         return np.zeros(0, np.int64)
-    rows &= _among(_words(table["event"]), select.wants_event)
+    rows &= Words.of(table["event"]).among(select.wants_event)
     for name, wanted in (("cpu", select.cpus), ("pid", select.pids)):
         if wanted:
             rows &= np.isin(table[name].to_numpy(), list(wanted))
     if select.tids:
         rows &= np.isin(_tid(table), list(select.tids))
     if select.comms:
-        rows &= _among(_words(table["comm"]), select.comms.__contains__)
+        rows &= Words.of(table["comm"]).among(select.comms.__contains__)
     if select.cgroups:
-        rows &= _among(_words(table["cgroup"]), select.wants_cgroup)
+        rows &= Words.of(table["cgroup"]).among(select.wants_cgroup)
     return np.flatnonzero(rows)
 
 
@@ -241,34 +149,11 @@ def _chunk(table: pa.Table, stack: pa.ChunkedArray, stacks: StackTexts, rows: I6
         table["cpu"].to_numpy(),
         table["pid"].to_numpy(),
         _tid(table),
-        _words(table["comm"]),
-        _words(table["cgroup"]),
-        _words(table["event"]),
+        Words.of(table["comm"]),
+        Words.of(table["cgroup"]),
+        Words.of(table["event"]),
         weight=table["weight"].to_numpy(),
         stack=stack.to_numpy(),
         stacks=stacks,
     )
-    return chunk if rows.size == len(chunk) else chunk.taken(rows)
-
-
-def _among(words: Words, wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
-    return np.array([wanted(name) for name in words.names] or [False])[words.codes]
-
-
-def _words(column: pa.ChunkedArray) -> Words:
-    array = column.unify_dictionaries().combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks else pa.array([], pa.string())
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    return Words(array.indices.to_numpy(zero_copy_only=False), tuple(array.dictionary.to_pylist()))
-
-
-def _sealed_stacks(segment: Segment, notes: list[str] | None) -> StackTexts | None:
-    """The stacks of a segment; None when they are damaged: samples without stacks would look like other samples."""
-    with damage(segment.file("stacks"), notes):
-        table = read_table(segment, "stacks", ["stack_id", "frames"])
-        if table is None:
-            raise KeyError("stacks") if segment.path.exists() else FileNotFoundError(segment.path)
-        return StackTexts(table["stack_id"].to_numpy(), table["frames"].combine_chunks())
-    return None
+    return (chunk if rows.size == len(chunk) else chunk.taken(rows)).with_counts()

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from necroscope.query.core_time import CoreTime
 from necroscope.query.grid import Grid, columns_of
 from necroscope.store.catalog import Window
-from necroscope.store.core_times import MODES
-
-F64s = NDArray[np.float64]
-LOOKS = ("busy", "system", "user", "irq", "steal", "idle")
-"""What can be looked at; `irq` is interrupts and soft interrupts together."""
+from necroscope.store.core_peaks import middle, share
 
 
 def core_grid(times: CoreTime, window: Window, look: str = "busy", most_columns: int = 200) -> Grid:
@@ -21,16 +16,8 @@ def core_grid(times: CoreTime, window: Window, look: str = "busy", most_columns:
     cpus = np.unique(times.cpu)
     values = np.full((cpus.size, columns), np.nan)
     # A row tells about the time before it: its middle says which column that is.
-    column = (times.at_ns - times.passed_ms * 500_000 - from_ns) // column_ns
+    column = (middle(times.at_ns, times.passed_ms) - from_ns) // column_ns
     inside = (column >= 0) & (column < columns)
     place = np.searchsorted(cpus, times.cpu[inside]) * columns + column[inside]
-    np.fmax.at(values.reshape(-1), place, share(times, look)[inside])
+    np.fmax.at(values.reshape(-1), place, share(times.spent, look)[inside])
     return Grid(tuple(f"cpu {cpu}" for cpu in cpus.tolist()), values, from_ns, column_ns, f"share of the core, {look}")
-
-
-def share(times: CoreTime, look: str) -> F64s:
-    """What a look sees in each row, from 0 to 1 of the time that the core accounted for."""
-    total = np.maximum(1, times.spent.sum(axis=1))
-    part = {mode: times.spent[:, number] / total for number, mode in enumerate(MODES)}
-    found: F64s = {**part, "busy": 1.0 - part["idle"], "irq": part["irq"] + part["softirq"]}[look]
-    return found

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.query.numbering import numbered
 from necroscope.query.sealed import damage, opened
 from necroscope.store.catalog import Window
 from necroscope.store.core_times import MODES
@@ -77,8 +78,8 @@ class CoreTime:
         seconds = near.passed_ms * near.share_in(window) / 1000
         accounted = near.spent.sum(axis=1)
         busy = np.where(accounted > 0, 1.0 - near.spent[:, -1] / np.maximum(1, accounted), 0.0)
-        cpus, place = np.unique(near.cpu, return_inverse=True)
-        of_core = np.bincount(place.reshape(-1), seconds, cpus.size)
+        cpus, place = numbered(near.cpu)
+        of_core = np.bincount(place, seconds, cpus.size)
         return dict(zip(cpus.tolist(), of_core.tolist(), strict=True)), float((seconds * busy).sum())
 
     def _rows(self, rows: NDArray[np.bool_] | slice) -> CoreTime:
@@ -98,7 +99,7 @@ def spent(
     cores: set[int] = set()
     for part in _parts(snapshot, windows, notes):
         times = _together([part]).of(cpus)
-        cores.update(np.unique(times.cpu).tolist())
+        cores.update(numbered(times.cpu)[0].tolist())
         for place, window in enumerate(windows):
             by_core = times._by_core(window)
             if by_core[0]:

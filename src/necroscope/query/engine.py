@@ -137,7 +137,7 @@ class Engine:
 def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, files: dict[str, list[Path]]) -> None:
     connection.execute("create schema store; create schema journal")
     for table in SEGMENT:
-        source = _empty(table.columns) if not files[table.name] else _parquet(files[table.name])
+        source = _empty(table.columns) if not files[table.name] else _parquet(files[table.name], bool(table.later))
         connection.execute(f"create view store.{table.name} as {source}")
     for table in JOURNAL:
         rows = snapshot.live.get(table.name, schema(table).empty_table())
@@ -204,8 +204,10 @@ def _bad(error: Exception) -> BadInput:
     return BadInput(f"The query cannot be answered: {text}", "the views are " + ", ".join(view.name for view in VIEWS))
 
 
-def _parquet(paths: list[Path]) -> str:
-    return f"select * from read_parquet([{', '.join(_quoted(path) for path in paths)}])"
+def _parquet(paths: list[Path], by_name: bool) -> str:
+    """The files as one table; by name where older ones lack columns."""
+    listed = ", ".join(_quoted(path) for path in paths)
+    return f"select * from read_parquet([{listed}]{', union_by_name = true' if by_name else ''})"
 
 
 def _empty(columns: tuple[Any, ...]) -> str:

@@ -91,31 +91,33 @@ def _symptom_tables(snapshot: Snapshot, window: Window) -> Iterator[Any]:
     yield from _event_tables(replace(snapshot, segments=tuple(segments)), window, _FIELDS)
 
 
-def extent(snapshot: Snapshot) -> tuple[int, int]:
-    """Times of the first and the last sample. Few files are opened: segments tell by name where to look."""
-    spans = [_span_of_live(snapshot)] if "samples" in snapshot.live and snapshot.live["samples"].num_rows else []
+def extent(snapshot: Snapshot, table: str = "samples") -> tuple[int, int]:
+    """Times of the first and the last sample, or row of another table. Few files are opened: segments tell by name
+    where to look."""
+    live = snapshot.live.get(table)
+    spans = [_span_of_live(live)] if live is not None and live.num_rows else []
     for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
         if spans and segment.to_ns <= max(span[1] for span in spans):
             break
-        spans += _span_of(segment)
+        spans += _span_of(segment, table)
     for segment in sorted(snapshot.segments, key=lambda one: one.from_ns):
         if spans and segment.from_ns >= min(span[0] for span in spans):
             break
-        spans += _span_of(segment)
+        spans += _span_of(segment, table)
     if not spans:
         raise BadInput("The store has no samples.", "record first (`necroscope record`), or give another --store")
     return min(span[0] for span in spans), max(span[1] for span in spans)
 
 
-def _span_of_live(snapshot: Snapshot) -> Window:
-    at_ns = snapshot.live["samples"]["at_ns"].to_numpy()
+def _span_of_live(table: Any) -> Window:
+    at_ns = table["at_ns"].to_numpy()
     return int(at_ns.min()), int(at_ns.max())
 
 
-def _span_of(segment: Segment) -> list[Window]:
-    """Times of a segment's first and last sample; empty when it has none, or cannot be read."""
-    with damage(segment.file("samples"), []):
-        file = opened(segment, "samples")
+def _span_of(segment: Segment, table: str) -> list[Window]:
+    """Times of a segment's first and last row; empty when it has none, or cannot be read."""
+    with damage(segment.file(table), []):
+        file = opened(segment, table)
         if file is not None:
             with file:
                 return [_span_of_groups(segment, file.metadata)]

@@ -22,7 +22,7 @@ _BURSTY = 0.25
 _FEW_BLOCKS = 3
 # Keys with fewer samples a block say little about how rates vary; with fewer such keys, nothing typical is known.
 _TELLING, _FEW_KEYS = 5.0, 10
-_TYPICAL = 0.75
+_TYPICAL, _MOST_BLOCKS = 0.75, 0.5
 
 
 def surprise(counts: I64s, seconds: F64s) -> F64s:
@@ -44,7 +44,8 @@ def surprise(counts: I64s, seconds: F64s) -> F64s:
 def burstiness(blocks: I64s, seconds: F64s) -> F64s:
     """How much the rate of each key varies between blocks (keys, blocks) beyond chance: its squared variation.
 
-    At least what is typical of all keys, and on the safe side, the more so the fewer blocks there are.
+    At least what is typical of its like, and on the safe side, the more so the fewer blocks there are. Its like are all
+    keys; of one that is there in most blocks, those that are too: programs that come and go do not make it bursty.
     """
     number = blocks.shape[1]
     safe = 1 + 2 / math.sqrt(max(1, number - 1))
@@ -54,9 +55,13 @@ def burstiness(blocks: I64s, seconds: F64s) -> F64s:
     expected = mean[:, None] * (number * seconds / seconds.sum())
     spread = ((blocks - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1) / (number - 1)
     own = np.where(mean > 0, np.maximum(0.0, spread - 1) / np.maximum(mean, 1e-9), 0.0)
-    telling = own[mean >= _TELLING]
-    typical = float(np.quantile(telling, _TYPICAL)) if telling.size >= _FEW_KEYS else _BURSTY
-    return np.maximum(own, typical) * safe
+    telling, often = mean >= _TELLING, (blocks > 0).mean(axis=1) > _MOST_BLOCKS
+    typical = _typical(own[telling], _BURSTY)
+    return np.maximum(own, np.where(often, _typical(own[telling & often], min(_BURSTY, typical)), typical)) * safe
+
+
+def _typical(own: F64s, unknown: float) -> float:
+    return float(np.quantile(own, _TYPICAL)) if own.size >= _FEW_KEYS else unknown
 
 
 def tail(a: F64s, mean: F64s, shape: F64s) -> F64s:

@@ -11,16 +11,23 @@ from numpy.typing import NDArray
 from necroscope.clock import NS
 from necroscope.query.chunks import Told, chunks
 from necroscope.query.core_time import Spent, spent
-from necroscope.query.idle import idle
-from necroscope.query.ledger import Keeper, Ledger
+from necroscope.query.coverage import covered_s, profiled
+from necroscope.query.keeper import Keeper
+from necroscope.query.kinds import kinds, one_kind
+from necroscope.query.ledger import Ledger
+from necroscope.query.rolled import Detail
 from necroscope.query.sealed import again
-from necroscope.query.select import Select, is_clock
+from necroscope.query.select import FOLDED, Select, is_clock
+from necroscope.sense.perf.idle import idle
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
 
 F64s = NDArray[np.float64]
 # Counters are looked at every second.
 _LATE_S = 2.0
+_LEAST_S = 0.001
+# With less, nobody took samples; with more, there may have been nothing to take: work is rare on an idle node.
+_SAMPLED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +35,9 @@ class Profile:
     """The selected samples of one window and of its baselines. Idle samples are left out of the ledger.
 
     `seconds` is how much of each window the cores were looked at, `core_seconds` the time of the selected cores in it,
-    by their own counters. Where these are missing, as in imported profiles, `counted` is False, and it is the length
-    times the number of cores that any sample is of. `per_weight` is the core-seconds that a unit of weight stands for.
+    by their own counters. Where these are missing, as in imported profiles, `counted` is False, and it is the time in
+    which samples were taken times the number of cores that any sample is of. What was not looked at is 0 seconds.
+    `per_weight` is the core-seconds that a unit of weight stands for; of folded stacks, which tell no time, the share.
     `notes` are sentences about what could not be read, or was left out.
     """
 
@@ -43,6 +51,11 @@ class Profile:
     counted: bool
     notes: tuple[str, ...] = ()
 
+    @property
+    def timed(self) -> bool:
+        """Whether there is time behind the weights; if not, `cores` are shares of all."""
+        return self.ledger.event != FOLDED
+
 
 def profile(
     store: Store,
@@ -50,31 +63,65 @@ def profile(
     baselines: Sequence[Window] = (),
     with_idle: bool = False,
     told: Told | None = None,
-    rolled: bool = False,
+    detail: Detail = "samples",
+    sampled: Sequence[Window] | None = None,
 ) -> Profile:
     """Read it. What is merged meanwhile is read again; what is damaged is left out, with a note.
 
-    With `rolled`, it may come from roll-ups, of which tasks have nothing but their thread's name.
+    With less `detail` it may come from roll-ups: by "stacks", tasks have nothing but their thread's name; by "tasks",
+    the ledger has no stacks. With `sampled`, stretches in which samples were taken, no other time counts.
     """
-    return again(lambda: _profile(store, select, baselines, with_idle, told, rolled))
+    return again(lambda: _profile(store, select, baselines, with_idle, told, detail, sampled))
 
 
 def _profile(
-    store: Store, select: Select, baselines: Sequence[Window], with_idle: bool, told: Told | None, rolled: bool
+    store: Store,
+    select: Select,
+    baselines: Sequence[Window],
+    with_idle: bool,
+    told: Told | None,
+    detail: Detail,
+    sampled: Sequence[Window] | None,
 ) -> Profile:
     windows = [select.window, *baselines]
     snapshot = store.snapshot(_hull(windows))
     notes = [f"{note}; what came before it is shown" for note in snapshot.notes]
-    ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told, rolled)
+    ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told, detail)
+    if ledger.event == FOLDED:
+        return _shares(select, ledger, notes)
     times, known = spent(snapshot, windows, select.cpus, notes)
     seconds, core_seconds, busy = _denominators(times, windows)
     counted = bool(core_seconds[0] > 0)
     cores = known or len(ledger.cpus) or len(select.cpus) or 1
     if not counted:
-        seconds = np.array([(high - low + 1) / NS for low, high in windows])
+        seconds = _sampled_seconds(ledger, windows, cores, profiled(snapshot) if sampled is None else sampled)
         core_seconds, busy = seconds * cores, np.zeros(seconds.size)
+    elif sampled is not None:
+        share = _sampled_share(seconds, windows, sampled)
+        seconds, core_seconds, busy = seconds * share, core_seconds * share, busy * share
     per_weight = 1 / NS if is_clock(ledger.event) else _spread(snapshot, select, baselines, ledger, busy)
     return Profile(select, ledger, cores, seconds, core_seconds, busy, per_weight, counted, tuple(notes))
+
+
+def _shares(select: Select, ledger: Ledger, notes: Sequence[str]) -> Profile:
+    """Folded stacks: of each, the share of the first window's samples."""
+    one, total = np.ones(len(ledger.windows)), float(ledger.total()[1][0])
+    return Profile(select, ledger, 1, one, one, one * 0, 1 / total if total > 0 else 0.0, False, tuple(notes))
+
+
+def _sampled_seconds(ledger: Ledger, windows: Sequence[Window], cores: int, sampled: Sequence[Window]) -> F64s:
+    """Seconds of each window in which samples were taken; of clocks, no less than their samples stand for."""
+    seconds = np.array([covered_s(window, sampled) for window in windows])
+    least = ledger.total()[1] / NS / cores if is_clock(ledger.event) else np.full(seconds.size, _LEAST_S)
+    found: F64s = np.where(seconds > 0, np.maximum(seconds, least), 0.0)
+    return found
+
+
+def _sampled_share(seconds: F64s, windows: Sequence[Window], sampled: Sequence[Window]) -> F64s:
+    """How much of the time that cores counted was sampled: all of it, where most of it was."""
+    covered = np.array([covered_s(window, sampled) for window in windows])
+    found: F64s = np.where(covered < _SAMPLED * seconds, covered / np.maximum(seconds, 1e-9), 1.0)
+    return found
 
 
 def _hull(windows: Sequence[Window]) -> Window:
@@ -89,19 +136,21 @@ def _ledger(
     with_idle: bool,
     notes: list[str],
     told: Told | None = None,
-    rolled: bool = False,
+    detail: Detail = "samples",
 ) -> tuple[Ledger, Select]:
     """What was counted, and of which events: clocks and cycles both tell the same time, so only one kind counts."""
     keeper = Keeper([select.window, *baselines])
-    for chunk in chunks(snapshot, select, told, baselines, notes, rolled):
+    for chunk in chunks(snapshot, select, told, baselines, notes, detail):
         keeper.add(chunk)
-    if not select.events and len({is_clock(event) for event in keeper.events}) > 1:
-        most = is_clock(max(keeper.events, key=lambda event: keeper.events[event]))
-        kept = frozenset(event for event in keeper.events if is_clock(event) == most)
-        left = ", ".join(sorted(keeper.events.keys() - kept))
-        notes.append(f"samples of {left} are left out, as they tell the same time again; --event-type shows them")
-        return _ledger(snapshot, replace(select, events=kept), baselines, with_idle, notes, told, rolled)
+    if not select.events:
+        kept, note = one_kind(keeper.events)
+        if kept:
+            notes.append(note)
+            return _ledger(snapshot, replace(select, events=kept), baselines, with_idle, notes, told, detail)
     ledger = keeper.close()
+    if not select.events and not (ledger.window == 0).any() and FOLDED in kinds(snapshot, select.window):
+        folded = replace(select, events=frozenset({FOLDED}))
+        return _ledger(snapshot, folded, baselines, with_idle, notes, told, detail)
     return (ledger if with_idle else ledger.without(idle(ledger.stacks))), select
 
 

@@ -8,6 +8,8 @@ from necroscope.store.catalog import Window
 
 # Events whose samples stand for time on a core. Tracepoints tell that something happened, not how long it took.
 _CLOCKS = frozenset({"cpu-clock", "task-clock"})
+# Imported folded stacks: a row stands for as many samples as it weighs, and they tell no time at all.
+FOLDED = "folded"
 _TIME = _CLOCKS | {"cycles", "cpu-cycles", "ref-cycles"}
 
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.query.chunks import Chunk, chunks
+from necroscope.query.chunk import Chunk
+from necroscope.query.chunks import chunks
 from necroscope.query.grid import Grid, columns_of
-from necroscope.query.idle import idle
 from necroscope.query.select import Select, is_clock
+from necroscope.sense.perf.idle import idle
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 

@@ -97,19 +97,19 @@ def _task_label(pid: int, tid: int, comm: str, cgroup: str, by: Dimension) -> tu
     if by == "cgroup":
         return cgroup or "[unknown]", ""
     if (pid if by == "process" else tid) < 0:
-        return comm, ""
+        return comm or "[unknown]", ""
     return ("", str(pid)) if by == "process" else (comm, str(tid))
 
 
 def _with_names(ledger: Ledger, by: Dimension, names: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """A process is called as its main thread is, or as one of its threads when that was not seen."""
+    """A process is called as its main thread mostly was, or as most of its threads were when that was not seen."""
     if by != "process":
         return names
-    main: dict[str, str] = {}
-    for task in ledger.tasks:
-        if task.tid == task.pid or str(task.pid) not in main:
-            main[str(task.pid)] = task.comm
-    return [(main[pid] if pid else name, pid) for name, pid in names]
+    samples = np.bincount(ledger.task, ledger.samples, len(ledger.tasks)).tolist()
+    best: dict[str, tuple[bool, float, str]] = {}
+    for task, count in zip(ledger.tasks, samples, strict=True):
+        best[str(task.pid)] = max(best.get(str(task.pid), (False, -1.0, "")), (task.tid == task.pid, count, task.comm))
+    return [(best[pid][2] if pid else name, pid) for name, pid in names]
 
 
 def _frames(stacks: tuple[str, ...], by: Dimension) -> tuple[list[tuple[str, str]], I64s, I64s]:

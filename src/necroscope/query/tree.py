@@ -6,16 +6,23 @@ subtrees are differences of running sums.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.ledger import Ledger, numbered
+from necroscope.query.ledger import Ledger
+from necroscope.query.numbering import numbered
 from necroscope.query.prefixes import below, coded, lengths, shape, wide_lengths
+from necroscope.sense.perf.samples import UNKNOWN
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
+
+# Code without frame pointers makes towers of frames that have no name and all say the same: one of them is enough.
+_NAMELESS = re.compile(rf"({re.escape(UNKNOWN)}\x1f[^\x1e]*\x1e)\1+")
+_TWICE = f"\x1e{UNKNOWN}\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +53,13 @@ class Tree:
 def tree(ledger: Ledger, root: str = "all", by_task: bool = True, narrowest: float = 0.0) -> Tree:
     """The tree of a ledger; with `by_task`, thread names are the outermost frames.
 
+    A run of the same frame without a name is one node.
+
     Of a single window, nodes with less than `narrowest` of the weight have nothing below them.
     """
-    stacks = coded(ledger.stacks)
-    order = np.array(sorted(range(len(ledger.stacks)), key=ledger.stacks.__getitem__), np.int64)
+    texts = [_NAMELESS.sub(r"\1", text) if _TWICE in text else text for text in ledger.stacks]
+    stacks = coded(texts)
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     comms = sorted({task.comm for task in ledger.tasks}) if by_task else [""]

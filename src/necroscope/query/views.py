@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from necroscope.sense.perf.modules import NOT_KERNEL
 from necroscope.store.catalog import Window
 
 
@@ -43,12 +44,12 @@ select stack_id,
   list_transform(pairs, lambda pair: split_part(pair, chr(31), 2)) as modules
 from split
 """
-_SECONDS = """
+_NOT_KERNEL = ", ".join(f"'{module}'" for module in sorted(NOT_KERNEL))
+_SECONDS = f"""
 select second * 1000000000 as at_ns, cpu, event, comm, samples, kernel, weight from store.seconds
 union all by name
 select at_ns // 1000000000 * 1000000000 as at_ns, cpu, event, comm, count(*) as samples,
-  count(*) filter (starts_with(module, '[') and module not in
-    ('[vdso]', '[vsyscall]', '[unknown]', '[heap]', '[stack]', '[anon]', '[uprobes]')) as kernel,
+  count(*) filter (starts_with(module, '[') and module not in ({_NOT_KERNEL})) as kernel,
   sum(weight)::bigint as weight
 from journal.samples left join (
   select stack_id, split_part(split_part(frames, chr(30), -2), chr(31), 2) as module from journal.stacks
@@ -123,6 +124,9 @@ _UNITS_HELP = (
     ("starts", "starts since the recorder began"),
     ("successes", "ends with success seen since then"),
     ("failures", "ends with failure seen since then"),
+    ("wanted_by", "units that want or require it"),
+    ("triggered_by", "timers, sockets and paths that start it"),
+    ("preset", "enabled or disabled by the vendor"),
 )
 
 VIEWS = (

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from necroscope.errors import BadInput
 from necroscope.record.crew import Progress
 from necroscope.record.importing import (
     REPLACED,
@@ -52,7 +53,13 @@ def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambd
 
         opened = partial(PerfData, path, how.host, how.kallsyms, how.placing)
         told = _told(how.placing, how.kallsyms)
-        return "perf-data", import_recording(writer, path, opened, how.jobs, progress, told)
+        try:
+            return "perf-data", import_recording(writer, path, opened, how.jobs, progress, told)
+        except BadInput as error:
+            # Who finds damage inside does not know which file it is.
+            if str(path) in error.message:
+                raise
+            raise BadInput(f"{path}: {error.message}", error.hint) from error
     from necroscope.sense.importers.sniff import kind_of
 
     kind = kind_of(path)
@@ -102,7 +109,7 @@ def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, to
     writer.seal()
     others = {one.path.name for one in writer.segments}
     try:
-        samples, events = _keep(writer, path, reader, progress)
+        samples, events, looks = _keep(writer, path, reader, progress)
     except BaseException:
         take_back(writer, _made(writer, others))
         raise
@@ -110,12 +117,12 @@ def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, to
     if before is not None:
         take_back(writer, before.segments)
     take_note(writer.folder, mark, Note(path.name, samples, made, True, told))
-    return Imported(samples, events, notes=reader.notes() + ((REPLACED,) if before is not None else ()))
+    return Imported(samples, events, looks, notes=reader.notes() + ((REPLACED,) if before is not None else ()))
 
 
-def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[int, int]:
-    """Put the rows where they belong; how many samples and events there were."""
-    samples = events = 0
+def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[int, int, int]:
+    """Put the rows where they belong; how many samples, events and looks at cores there were."""
+    samples = events = looks = 0
     for row in reader.rows():
         progress(getattr(reader, "progress", 0.0))
         check_times(path, *ends(row))
@@ -124,11 +131,12 @@ def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[
             samples += len(row)
         elif isinstance(row, SignalsAt):
             writer.add_signals(row.at_ns, row.samples, row.source)
+            looks += 1
         elif isinstance(row, LogEvent):
             fields = (row.at_ns, row.kind, row.source, row.subject, row.text, row.uncertainty_ns)
             writer.add_events([Event(*fields)])
             events += 1
-    return samples, events
+    return samples, events, looks
 
 
 def _made(writer: Writer, others: set[str]) -> tuple[str, ...]:

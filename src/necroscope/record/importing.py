@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import shutil
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,16 +21,17 @@ import pyarrow as pa
 from necroscope.errors import BadInput, Unavailable
 from necroscope.record.crew import Progress, work_together
 from necroscope.record.perf_rows import keep_rows
-from necroscope.sense.importers.source import OPEN_IT, check_times
+from necroscope.sense.importers.source import OPEN_IT, Source, check_times
 from necroscope.sense.perf.rows import Row, TaskBatch
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.bulk import Bulk
-from necroscope.store.imported import Note, fingerprint, merged, note_of, still_there, take_note
+from necroscope.store.imported import Note, fingerprint, fingerprint_of_stream, merged, note_of, still_there, take_note
 from necroscope.store.segment import Staged, read_table
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_ROOM, _LARGE_PAGE, _HUGEPAGE = 192 << 20, 2 << 20, 14
 # Less than that is not worth a process.
 _PIECE_BYTES = 8 << 20
 # No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
@@ -44,10 +45,12 @@ Piece = tuple[int, list[tuple[str, str]], bool, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of one file. `exact`: it says itself when it was recorded. `already`: it was there before."""
+    """What came of one file. `exact`: it says itself when it was recorded. `already`: it was there before. `looks`:
+    at how many times it tells what the cores did."""
 
     samples: int
     events: int = 0
+    looks: int = 0
     exact: bool = True
     already: bool = False
     notes: tuple[str, ...] = ()
@@ -147,7 +150,19 @@ def reuse_memory() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(_MMAP_THRESHOLD, 256 << 20)
         libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
+        _in_large_pages(libc)
     gc.freeze()
+
+
+def _in_large_pages(libc: ctypes.CDLL) -> None:
+    """Ask for large pages for the memory that the C library will hand out next: they are cheaper to get."""
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+    libc.free.argtypes = (ctypes.c_void_p,)
+    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    room = libc.malloc(_ROOM)
+    libc.free(room)
+    start = -(-room // _LARGE_PAGE) * _LARGE_PAGE
+    libc.madvise(start, room + _ROOM - _LARGE_PAGE - start, _HUGEPAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +252,16 @@ def _publish(writer: Writer, mark: str, note: Note, staged: Iterable[Staged]) ->
 
 
 def fingerprint_of(path: Path) -> str:
+    """A name for a file's contents: packed or not, the same. `BadInput` when it cannot be read."""
     try:
-        return fingerprint(path)
+        with Source(path) as source:
+            packed = bool(source.packing)
+        return fingerprint_of_stream(lambda: _unpacked(path)) if packed else fingerprint(path)
     except OSError as error:
         raise BadInput(f"{path} cannot be opened: {error.strerror}", OPEN_IT) from error
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    with Source(path) as source:
+        while block := source.read():
+            yield block

@@ -34,10 +34,10 @@ from necroscope.store.writer import Writer
 _STACK_MIB = 8
 
 
-def fast_sensors() -> list[Sensor]:
-    """Read every second."""
+def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
+    """Read every second. `kernel_log` is read instead of the kernel's own log."""
     found: list[Sensor] = [Cpu(), RunDelay(), Pressure(), Vmstat(), Softnet(), Interrupts(), Nic(), Throttle()]
-    return [*found, KernelLog(), *([Gpu()] if load() is not None else [])]
+    return [*found, KernelLog(kernel_log), *([Gpu()] if load() is not None else [])]
 
 
 def slow_sensors() -> list[Sensor]:

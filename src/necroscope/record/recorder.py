@@ -28,7 +28,7 @@ from necroscope.sense.sampler import COST, SEEN, Sampler, own_samples
 from necroscope.sense.sensor import Look, Sensor
 from necroscope.store.writer import Writer, WriterStatus
 
-TURN_S = 0.5
+TURN_S = 1.0
 TRIM_S = 10
 CLOCK = Signal("clock_monotonic_seconds", "seconds", "gauge", "CLOCK_MONOTONIC at the time of the row, which is UTC.")
 LOST = Signal("perf_lost_records", "records", "counter", "Records of perf that the kernel had no room for.")
@@ -105,7 +105,8 @@ class Recorder:
                 if on_status is not None:
                     on_status(self.status())
             self._writer.flush()
-            stop.wait(_until_next_turn(clock.now().realtime_ns))
+            left_s = _until_next_turn(clock.now().realtime_ns)
+            stop.wait(left_s if ends is None else max(0.0, min(left_s, ends - clock.elapsed_s())))
         return self._end()
 
     def status(self) -> RecorderStatus:
@@ -208,6 +209,6 @@ class Recorder:
 
 
 def _until_next_turn(now_ns: int) -> float:
-    """Seconds to the next half second of the wall clock, so that looks fall on whole seconds."""
+    """Seconds to the next turn on the wall clock, so that looks fall on whole seconds."""
     turn_ns = int(TURN_S * NS)
     return max(0.01, (turn_ns - now_ns % turn_ns) / NS)

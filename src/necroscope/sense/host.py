@@ -24,6 +24,7 @@ from necroscope.clock import ClockReading
 from necroscope.errors import BadInput, Unavailable
 
 READ_LIMIT_BYTES = 16 << 20
+_SHORT_READ, _LONG_READ = 1 << 14, 1 << 18
 RECORDED = "/necroscope"
 _EARLIEST_NS = 10**18  # September 2001
 
@@ -212,7 +213,8 @@ class _Entries:
 def _read_bounded(fd: int, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
-    while size < limit and (chunk := os.read(fd, min(limit - size, 1 << 20))):
+    # Nearly all files are short, and room for a long one would be asked of the kernel and given back each time.
+    while size < limit and (chunk := os.read(fd, min(limit - size, _LONG_READ if size else _SHORT_READ))):
         chunks.append(chunk)
         size += len(chunk)
     return b"".join(chunks)

@@ -29,13 +29,14 @@ class KernelLog:
     """Reads the log on from where the last look stopped; the first look reads all of it.
 
     A symptom whose lines were still coming in at the last look comes again, whole, with the same `first_at_ns`.
+    `path` is another log than the kernel's, in the same form.
     """
 
     name: ClassVar[str] = "kmsg"
     signals: ClassVar[tuple[Signal, ...]] = (RECORDS, LOST, SYMPTOMS)
 
-    def __init__(self) -> None:
-        self._ring = KernelRing()
+    def __init__(self, path: str | None = None) -> None:
+        self._ring = KernelRing(path)
         self._joiner: Joiner | None = None
 
     def read(self, host: Host) -> Reading:

@@ -126,9 +126,13 @@ def _text(data: bytes) -> str:
 
 
 class KernelRing:
-    """Reads the log on from where it stopped; the first look reads the whole ring."""
+    """Reads the log on from where it stopped; the first look reads the whole ring.
 
-    def __init__(self) -> None:
+    `path` is another log in the same form, whose reads bring many records at once: a file that somebody appends to.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self._path = path
         self._last_seq: int | None = None
         self._fd: int | None = None
 
@@ -137,10 +141,12 @@ class KernelRing:
         if host.captured:
             return self._advance(parse_records(host.read(PATH)), pipes=0, whole=True)
         if self._fd is None:
-            self._fd = _open(host)
+            self._fd = _open(host, self._path or PATH)
             weakref.finalize(self, os.close, self._fd)
         fd = self._fd
         chunks, pipes, whole = drain(lambda size: os.read(fd, size))
+        if self._path is not None:
+            chunks = list(_split(b"".join(chunks)))
         return self._advance([record for record in map(parse_record, chunks) if record is not None], pipes, whole)
 
     def _advance(self, records: list[LogRecord], pipes: int, whole: bool) -> Batch:
@@ -199,15 +205,15 @@ def drain(read: Callable[[int], bytes]) -> tuple[list[bytes], int, bool]:
     return chunks, overtaken, False
 
 
-def _open(host: Host) -> int:
+def _open(host: Host, path: str = PATH) -> int:
     try:
-        return os.open(host.live_path(PATH), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return os.open(host.live_path(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError as error:
         raise Unavailable(
-            f"{PATH} may not be read", "run as root: kernel.dmesg_restrict keeps the log from other users"
+            f"{path} may not be read", "run as root: kernel.dmesg_restrict keeps the log from other users"
         ) from error
     except OSError as error:
         raise Unavailable(
-            f"{PATH} cannot be opened ({(error.strerror or 'error').lower()})",
+            f"{path} cannot be opened ({(error.strerror or 'error').lower()})",
             "in a container, mount the host's /dev/kmsg",
         ) from error

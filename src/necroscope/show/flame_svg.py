@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import resources
+from pathlib import Path
 
 from necroscope.quantity import count, share
 from necroscope.query.flame import Box, Flame
@@ -24,7 +24,7 @@ MOST_BOXES = 10_000
 
 def flame_svg(flame: Flame, caption: Caption | None = None, width: int = 1200) -> str:
     """The SVG document."""
-    script = resources.files("necroscope.show").joinpath("flame.js").read_text("utf-8")
+    script = Path(__file__).with_name("flame.js").read_text("utf-8")
     return svg(flame_picture(flame, caption, width), script)
 
 

@@ -67,7 +67,8 @@ def pixels(grid: Grid, scale: float) -> NDArray[np.uint8]:
 
 def _facts(grid: Grid, shown: Grid, caption: Caption) -> str:
     window = caption.window or (grid.from_ns, grid.from_ns + grid.columns * grid.column_ns)
-    facts = [plain(grid.unit), plural(len(grid.rows), "row"), utc(window), f"{span(shown.column_ns / NS)} a column"]
+    facts = [plain(grid.unit)] if caption.title else []
+    facts += [plural(len(grid.rows), "row"), utc(window), f"{span(shown.column_ns / NS)} a column"]
     tall, wide = -(-len(grid.rows) // max(1, len(shown.rows))), shown.column_ns // max(1, grid.column_ns)
     if tall > 1 or wide > 1:
         facts.append(f"the highest of {plural(tall, 'row')} × {plural(wide, 'column')}")

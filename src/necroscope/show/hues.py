@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from necroscope.query.flame import Box, Flame
+from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.shade import Rgb, oklch
 
 Kind = Literal["kernel", "library", "program", "thread"]
@@ -22,7 +23,6 @@ _HUES: dict[Kind, tuple[float, float]] = {
     "program": (0.085, 300.0),
     "thread": (0.012, 260.0),
 }
-_NOT_KERNEL = frozenset({"[jit]", "[anon]", "[vdso]", "[unknown]", "[guest]", "[heap]", "[stack]", "[cut]"})
 _MORE, _LESS = 26.0, 255.0
 
 
@@ -31,7 +31,7 @@ def kind_of(box: Box) -> Kind:
     module = box.module
     if not module or module == "[cut]":
         return "thread"
-    if module.startswith("[") and module not in _NOT_KERNEL:
+    if in_kernel(module):
         return "kernel"
     return "library" if ".so" in module or module in {"[vdso]", "[anon]"} else "program"
 

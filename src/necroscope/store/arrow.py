@@ -38,9 +38,15 @@ def from_rows(table: Table, rows: Sequence[Sequence[Any]]) -> pa.Table:
 
 
 def from_columns(table: Table, columns: Mapping[str, Any]) -> pa.Table:
-    """A table from columns, each a sequence, a NumPy or an Arrow array."""
+    """A table from columns, each a sequence, a NumPy or an Arrow array. Those that were added later may lack: null."""
     wanted = schema(table)
-    arrays = [_array(columns[name], wanted.field(name).type) for name in table.names]
+    rows = len(columns[table.names[0]])
+    arrays = [
+        pa.nulls(rows, wanted.field(name).type)
+        if name not in columns and name in table.later
+        else _array(columns[name], wanted.field(name).type)
+        for name in table.names
+    ]
     return pa.Table.from_arrays(arrays, schema=wanted)
 
 

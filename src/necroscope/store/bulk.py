@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import rows
 from necroscope.store.arrow import Tables, from_columns
-from necroscope.store.segment import FAST, Staged, stage_segment
+from necroscope.store.segment import Staged, stage_segment
 from necroscope.store.tables import LIVE_SAMPLES, LIVE_STACKS, Event, valid_text
 
 MOST_ROWS = 1 << 19
@@ -73,7 +73,7 @@ class Bulk:
             tables = self._sample_tables()
         if self._events:
             tables["events"] = rows.event_rows(self._events)
-        made = stage_segment(self._folder, tables, self._number, self._number, FAST)
+        made = stage_segment(self._folder, tables, self._number, self._number)
         if made is not None:
             self.staged.append(made)
             self._number += 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from necroscope.clock import NS
 from necroscope.store.catalog import Segment
 from necroscope.store.retention import Kept
-from necroscope.store.segment import merged, read_segment, write_segment
+from necroscope.store.segment import SMALL, merged, read_segment, write_segment
 
 FAN_IN = 4
 MAX_BYTES = 1 << 20
@@ -45,7 +45,8 @@ def due_at_the_end(kept: Sequence[Kept]) -> list[Segment]:
 
 def merge(folder: Path, parts: Sequence[Segment]) -> Segment | None:
     """One segment with the rows of all; the parts stay where they are."""
-    return write_segment(folder, merged([read_segment(part) for part in parts]), parts[0].first, parts[-1].last)
+    tables = merged([read_segment(part) for part in parts])
+    return write_segment(folder, tables, parts[0].first, parts[-1].last, SMALL)
 
 
 def _alike(run: Sequence[Kept]) -> bool:

@@ -31,7 +31,7 @@ ROWS_A_SEGMENT = 400_000
 LEVEL = 9
 
 _MS_NS = 1_000_000
-_ROLLED = ("flames", "seconds")
+_ROLLED = ("flames", "tasks", "seconds")
 _SIGNALS = ("series", "ticks", "changes")
 
 

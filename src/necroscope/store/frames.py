@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from necroscope.store.arrow import WORD, Tables, joined, schema
-from necroscope.store.tables import JOURNAL
+from necroscope.store.arrow import WORD, Tables, from_columns, joined, schema
+from necroscope.store.tables import JOURNAL, Table
 
 MAGIC = b"necroj1\n"
 MAX_FRAME_BYTES = 1 << 28
@@ -132,12 +132,22 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 def _table(name: str, buffer: pa.Buffer) -> pa.Table:
     declared = _TABLES[name]
-    batch = pa.ipc.read_record_batch(buffer, schema(declared, plain=True))
-    arrays = [
-        column.dictionary_encode() if field.type == WORD else column
-        for column, field in zip(batch.columns, schema(declared), strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema(declared))
+    batch = _batch(declared, buffer)
+    columns = {
+        name: column.dictionary_encode() if schema(declared).field(name).type == WORD else column
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+    return from_columns(declared, columns)
+
+
+def _batch(declared: Table, buffer: pa.Buffer) -> pa.RecordBatch:
+    """A journal that was written before the table got its last columns has a batch without them."""
+    try:
+        return pa.ipc.read_record_batch(buffer, schema(declared, plain=True))
+    except (pa.ArrowException, OSError):
+        if not declared.later:
+            raise
+        return pa.ipc.read_record_batch(buffer, schema(declared.as_it_began, plain=True))
 
 
 def join(parts: list[Tables]) -> Tables:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -45,6 +45,28 @@ def fingerprint(path: Path) -> str:
         digest.update(os.pread(file.fileno(), _ENDS_BYTES, max(0, size - _ENDS_BYTES)))
         for piece in range(_PIECES):
             digest.update(os.pread(file.fileno(), _PIECE_BYTES, size * piece // _PIECES))
+    return digest.hexdigest()
+
+
+def fingerprint_of_stream(read: Callable[[], Iterable[bytes]]) -> str:
+    """The same name for bytes that come one after the other, as those of a packed file. `read` begins anew each time:
+    how many there are is known after the first one."""
+    size, head, tail = 0, b"", b""
+    for block in read():
+        size += len(block)
+        head += block[: max(0, _ENDS_BYTES - len(head))]
+        tail = (tail + block)[-_ENDS_BYTES:]
+    digest = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+    digest.update(head)
+    digest.update(tail)
+    pieces, begin = [b""] * _PIECES, 0
+    for block in read():
+        for piece in range(_PIECES):
+            wanted = size * piece // _PIECES
+            pieces[piece] += block[max(0, wanted - begin) : max(0, wanted + _PIECE_BYTES - begin)]
+        begin += len(block)
+    for one in pieces:
+        digest.update(one)
     return digest.hexdigest()
 
 

@@ -14,10 +14,18 @@ import hashlib
 import os
 import re
 
+from necroscope.sense.perf.modules import NOT_KERNEL
+
 DIGITS = 4
 
 _SUFFIX = re.compile(r"(.+)\.(service|slice|scope|socket|mount|timer|path|target|device|swap|automount)")
-_USUAL = frozenset(("", "system.slice", "user.slice", "machine.slice", "init.scope", "-.slice", "<id>", "<n>"))
+_USUAL = frozenset(
+    (
+        *("", "system.slice", "user.slice", "machine.slice", "init.scope", "-.slice", "<id>", "<n>"),
+        *(f"{name}.target" for name in ("basic", "default", "graphical", "local-fs", "multi-user", "network")),
+        *(f"{name}.target" for name in ("network-online", "paths", "remote-fs", "sockets", "sysinit", "timers")),
+    )
+)
 _KERNEL_THREAD = re.compile(
     r"swapper(/\d+)?|(ksoftirqd|migration|cpuhp|watchdog|idle_inject|rcu[a-z]{1,2}|backlog_napi)/\d+|:-?\d+"
     r"|kworker/[\w:]{1,12}([-+][\w.+-]*)?|(kswapd|kcompactd|scsi_eh_|kdamond\.|md)\d+|rcu_[a-z_]+(/\d+)?"
@@ -36,10 +44,6 @@ _THREADED = re.compile(r"irq/(\d+)-(.*)", re.DOTALL)
 _BPF = re.compile(r"(bpf_prog_)([0-9a-f]{16}\w*)")
 _PERF_EVENT = re.compile(r"(?!u?probe|sdt_)([\w-]+(:\w+)*|[\w-]+/[\w.=,-]+/\w*)", re.ASCII)
 _KERNEL_MODULE = re.compile(r"\[\w+\]", re.ASCII)
-# Modules in brackets are the kernel's, but for these of a process.
-_USERS = frozenset(
-    ("[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]", "[jit]", "[inlined]", "[guest]")
-)
 
 
 class Names:
@@ -89,7 +93,7 @@ class Names:
         if is_kernel(module):
             return _BPF.sub(lambda found: found[1] + self.token("x", found[2])[2:], name), module
         shown = name if name in ("", "[unknown]") else self.token("function", name)
-        return shown, module if module in _USERS or not module else self.token("module", module)
+        return shown, module if module in NOT_KERNEL or not module else self.token("module", module)
 
     def device(self, name: str) -> str:
         """A device; names that kernels give stay."""
@@ -112,7 +116,7 @@ class Names:
 
 def is_kernel(module: str) -> bool:
     """Whether a module is the kernel or one of its modules."""
-    return module not in _USERS and _KERNEL_MODULE.fullmatch(module) is not None
+    return module not in NOT_KERNEL and _KERNEL_MODULE.fullmatch(module) is not None
 
 
 def is_kernel_thread(name: str) -> bool:

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.sense.perf.idle import idle
+from necroscope.sense.perf.modules import in_kernel
 from necroscope.store.arrow import WORD, Tables, from_columns, in_order
 from necroscope.store.tables import (
     FLAMES,
@@ -24,14 +26,12 @@ from necroscope.store.tables import (
     SAMPLES,
     SECONDS,
     STACKS,
+    TASKS,
 )
 
 ROWS_PER_GROUP = 1 << 17
-# A roll-up by stack is worth its bytes where it has few rows against the samples.
+# A roll-up is worth its bytes where it has few rows against the samples.
 _WORTH = 4
-
-# Modules in brackets are the kernel's, but for these of a process.
-_NOT_KERNEL = frozenset({"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]"})
 
 
 def packed(tables: Tables, number: int) -> Iterator[tuple[str, pa.Table, int]]:
@@ -82,9 +82,12 @@ def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> 
     }
     yield "stacks", from_columns(STACKS, columns), max(1, ids.size)
     yield "seconds", _seconds_table(samples, _in_kernel(frames)[stack]), ROWS_PER_GROUP
-    flames = _flames_table(samples, stack, number)
-    if flames.num_rows * _WORTH <= samples.num_rows:
-        yield "flames", flames, max(1, flames.num_rows)
+    for name, rolled in (
+        ("flames", _flames_table(samples, stack, number)),
+        ("tasks", _tasks_table(samples, stack, frames, number)),
+    ):
+        if rolled.num_rows * _WORTH <= samples.num_rows:
+            yield name, rolled, max(1, rolled.num_rows)
 
 
 def _frames_of(ids: NDArray[np.uint64], stacks: pa.Table | None) -> pa.Array:
@@ -136,7 +139,7 @@ def _by_core(at_ns: NDArray[np.int64], cpu: NDArray[np.int32]) -> NDArray[np.int
 def _in_kernel(frames: pa.Array) -> NDArray[np.bool_]:
     """Whether each stack's innermost frame is in the kernel."""
     modules = (text[text.rfind("\x1f") + 1 : -1] for text in frames.to_pylist())
-    return np.array([module.startswith("[") and module not in _NOT_KERNEL for module in modules], np.bool_)
+    return np.array([in_kernel(module) for module in modules], np.bool_)
 
 
 def _seconds_table(samples: pa.Table, kernel: NDArray[np.bool_]) -> pa.Table:
@@ -176,6 +179,47 @@ def _flames_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> p
         "weight": np.add.reduceat(samples["weight"].to_numpy()[order], first),
     }
     return from_columns(FLAMES, columns)
+
+
+def _tasks_table(samples: pa.Table, stack: NDArray[np.int32], frames: pa.Array, number: int) -> pa.Table:
+    leaf, leaves = _leaves(samples["pid"].to_numpy(), stack, frames)
+    words = {name: samples[name].combine_chunks() for name in ("event", "comm", "cgroup")}
+    rows = pa.table(
+        {
+            **{name: column.indices for name, column in words.items()},
+            "pid": samples["pid"],
+            "tid": samples["tid"],
+            "leaf": leaf,
+            "weight": samples["weight"],
+        }
+    )
+    sums = rows.group_by(["event", "comm", "cgroup", "pid", "tid", "leaf"]).aggregate(
+        [("weight", "count"), ("weight", "sum")]
+    )
+    columns = {name: sums[name].combine_chunks() for name in ("event", "comm", "cgroup", "leaf", "pid")}
+    for name, names in {**{name: column.dictionary for name, column in words.items()}, "leaf": leaves}.items():
+        columns[name] = pa.DictionaryArray.from_arrays(columns[name], names)
+    columns |= {
+        "segment": np.full(sums.num_rows, number, np.int64),
+        "thread": sums["tid"].to_numpy() - sums["pid"].to_numpy(),
+        "samples": sums["weight_count"].combine_chunks(),
+        "weight": sums["weight_sum"].combine_chunks(),
+    }
+    return in_order(TASKS, from_columns(TASKS, columns))
+
+
+def _leaves(pid: NDArray[np.int32], stack: NDArray[np.int32], frames: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
+    """Innermost frames of the idle task's samples, which may be work, and of others that wait where it does: codes and
+    texts; empty for all others."""
+    leaf = np.zeros(pid.size, np.int32)
+    waits = idle(frames.to_pylist())
+    resting = np.flatnonzero((pid <= 0) | waits[stack])
+    seen, place = np.unique(stack[resting], return_inverse=True)
+    number = {"": 0}
+    texts = frames.take(pa.array(seen)).to_pylist()
+    codes = [number.setdefault(text[text.rfind("\x1e", 0, -1) + 1 :], len(number)) for text in texts]
+    leaf[resting] = np.array(codes, np.int32)[place.reshape(-1)] if codes else 0
+    return leaf, pa.array(list(number), pa.string())
 
 
 def _by_name(words: pa.DictionaryArray) -> tuple[NDArray[np.int64], pa.Array]:

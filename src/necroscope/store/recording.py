@@ -106,9 +106,11 @@ def _check(path: Path, store: Path, bundle: Path) -> int:
 
 
 def _suits(columns: pa.Schema, table: Table) -> bool:
-    """Whether all columns of a table are there. Later versions of this program may have more."""
-    wanted = schema(table, plain=True)
-    return all(field.name in columns.names and columns.field(field.name).type == field.type for field in wanted)
+    """Whether all columns of a table are there. Later versions of this program may have more, earlier ones less."""
+    return all(
+        columns.field(field.name).type == field.type if field.name in columns.names else field.name in table.later
+        for field in schema(table, plain=True)
+    )
 
 
 def _trap(bundle: Path, what: str) -> BadInput:

@@ -56,11 +56,15 @@ def _labels(names: Names, text: str) -> str:
     return json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
 
 
+def _units(names: Names, text: str) -> str:
+    return " ".join(names.unit(one) for one in text.split())
+
+
 COLUMNS: dict[str, dict[str, Change]] = {
     "samples": {"comm": Names.thread, "cgroup": Names.path, "event": Names.perf_event},
     "zombies": {"parent": Names.path},
     "zombie_names": {"path": Names.path, "family": Names.path},
-    "units": {"name": Names.unit, "control_group": Names.path},
+    "units": {"name": Names.unit, "control_group": Names.path, "wanted_by": _units, "triggered_by": _units},
     "processes": {"comm": Names.thread, "cgroup": Names.path},
     "series": {"labels": _labels},
 }
@@ -76,6 +80,7 @@ KEPT = {
         "exit_code",
         "restart_policy",
         "unit_file_state",
+        "preset",
     },
 }
 """Texts that are words of this program, of systemd or of the kernel."""

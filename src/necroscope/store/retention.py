@@ -19,11 +19,9 @@ import pyarrow as pa
 from necroscope.clock import NS
 from necroscope.store.catalog import Segment
 from necroscope.store.segment import read_table
+from necroscope.store.tables import SYMPTOM_SOURCES
 
 GIB = 1 << 30
-
-# Who tells of trouble, among the sources of events.
-SYMPTOM_SOURCES = frozenset({"kmsg", "dmesg", "journal", "mark"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
     STORE/rollups/FROM-TO-FIRST-LAST/core_peaks.parquet     the worst look of every ten seconds of each core
     STORE/rollups/FROM-TO-FIRST-LAST/symptoms.parquet       the events that tell of trouble
+    STORE/rollups/FROM-TO-FIRST-LAST/tasks.parquet          samples by thread
+    STORE/rollups/FROM-TO-FIRST-LAST/flames.parquet         samples by thread name and stack, and stacks.parquet
 
 Names mean what those of segments mean. Everything here can be made again from the segments, and whoever finds no
 roll-up reads these. One counts while segments hold all its numbers: after some of them went it is passed over, then
@@ -11,7 +13,7 @@ removed. It appears whole: written under a name that begins with a dot, synced, 
 from __future__ import annotations
 
 import shutil
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +22,6 @@ import pyarrow as pa
 
 from necroscope.clock import NS
 from necroscope.store.catalog import Segment, entries_by_number, parse_segment, segment_name, sync_path
-from necroscope.store.core_peaks import COLUMNS, peaks
 from necroscope.store.segment import read_table, write_table
 from necroscope.store.tables import SYMPTOM_SOURCES
 
@@ -48,6 +49,18 @@ def left_over(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[S
     """The segments that no roll-up stands for."""
     rolled = _stretches(counted)
     return [one for one in segments if not _within(one, rolled)]
+
+
+def exact(counted: Sequence[Segment], segments: Sequence[Segment]) -> list[Segment]:
+    """The roll-ups that stand for whole segments: with `left_over`, nothing is told twice. Expects both by number."""
+    firsts = [one.first for one in segments]
+    found: list[Segment] = []
+    for one in counted:
+        low, high = bisect_left(firsts, one.first), bisect_right(firsts, one.last)
+        ended = max(segments[low - 1].last if low else -1, found[-1].last if found else -1)
+        if ended < one.first and all(part.last <= one.last for part in segments[low:high]):
+            found.append(one)
+    return found
 
 
 def due(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[Segment]:
@@ -121,6 +134,10 @@ class Roller:
 
 
 def _tables(parts: Sequence[Segment]) -> Iterator[tuple[str, pa.Table]]:
+    # Readers, who only ask which there are, should not wait for what makes them.
+    from necroscope.store.core_peaks import COLUMNS, peaks
+    from necroscope.store.sample_sums import sample_sums
+
     cores = [table for part in parts if (table := read_table(part, "cores", COLUMNS)) is not None]
     if cores:
         yield "core_peaks", peaks(cores)
@@ -128,6 +145,7 @@ def _tables(parts: Sequence[Segment]) -> Iterator[tuple[str, pa.Table]]:
     symptoms = [rows for table in events if (rows := _symptoms(table)).num_rows]
     if symptoms:
         yield "symptoms", pa.concat_tables(symptoms).unify_dictionaries().combine_chunks()
+    yield from sample_sums(parts).items()
 
 
 def _symptoms(events: pa.Table) -> pa.Table:

@@ -118,7 +118,9 @@ def _texts(event: Event) -> tuple[str, str, str, str]:
 
 
 def _field(unit: UnitState, name: str) -> object:
-    value = getattr(unit, name)
+    value = (*unit.wanted_by, *unit.required_by) if name == "wanted_by" else getattr(unit, name)
+    if isinstance(value, tuple):
+        value = " ".join(dict.fromkeys(value))
     return valid_text(value) if isinstance(value, str) else value
 
 

@@ -19,8 +19,8 @@ from necroscope.store.arrow import Tables, joined, time_range
 from necroscope.store.catalog import Segment, parse_segment, segment_name, sync_path
 from necroscope.store.tables import FORMAT_VERSION, JOURNAL, SEGMENT
 
-# How hard zstd tries: a recorder has two minutes for a segment, whoever waits for an import has not.
-SMALL, FAST = 15, 1
+# How hard zstd tries: what is merged stays for days; what is sealed or imported must cost little.
+SMALL, FAST = 9, 3
 
 _DELTA = "DELTA_BINARY_PACKED"
 _BY_BYTE = "BYTE_STREAM_SPLIT"
@@ -30,6 +30,7 @@ _ENCODINGS: dict[str, dict[str, str]] = {
     "samples": {"at_ns": _DELTA, "pid": "PLAIN", "stack": _BY_BYTE},
     "stacks": {"stack": _DELTA, "stack_id": "PLAIN", "frames": _PREFIX},
     "flames": {"stack": _DELTA},
+    "tasks": {"pid": "PLAIN"},
     "seconds": {"second": _DELTA, "samples": _BY_BYTE, "kernel": _BY_BYTE},
     "series": {"series": _DELTA, "labels": _PREFIX},
     "ticks": {"tick": _DELTA, "at_ns": _DELTA},
@@ -60,7 +61,7 @@ class Staged:
         return parse_segment(self.final)
 
 
-def write_segment(folder: Path, tables: Tables, first: int, last: int, level: int = SMALL) -> Segment | None:
+def write_segment(folder: Path, tables: Tables, first: int, last: int, level: int = FAST) -> Segment | None:
     """Seal rows, given as a journal has them, as the journals `first` to `last`. None when there are no rows."""
     staged = stage_segment(folder, tables, first, last, level)
     if staged is None:
@@ -74,7 +75,7 @@ def write_segment(folder: Path, tables: Tables, first: int, last: int, level: in
     return made
 
 
-def stage_segment(folder: Path, tables: Tables, first: int, last: int, level: int = SMALL) -> Staged | None:
+def stage_segment(folder: Path, tables: Tables, first: int, last: int, level: int = FAST) -> Staged | None:
     """Write and sync a segment under a name that begins with a dot. None when there are no rows."""
     from necroscope.store import pack  # with what readers do not need, and should not wait for
 
@@ -126,7 +127,7 @@ def size_bytes(segment: Segment) -> int:
         return 0
 
 
-def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, level: int = SMALL) -> None:
+def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, level: int = FAST) -> None:
     """Write and sync the file of a table, whose rows are as a segment has them."""
     path = folder / f"{name}.parquet"
     encodings = _ENCODINGS[name]

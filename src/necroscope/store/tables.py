@@ -8,7 +8,7 @@ change within a format version; a reader refuses a version that is newer than it
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 FORMAT_VERSION = 1
@@ -19,13 +19,15 @@ Type = Literal["int32", "int64", "uint64", "float64", "text", "word"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `optional` ones may be null, which means unknown."""
+    """One column; `optional` ones may be null, which means unknown. `later` ones were added after others had been
+    written: files and journals of before lack them, so they come last and are optional."""
 
     name: str
     type: Type
     help: str
     unit: str = ""
     optional: bool = False
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,20 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in their order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def later(self) -> frozenset[str]:
+        """Columns that older files lack."""
+        return frozenset(column.name for column in self.columns if column.later)
+
+    @property
+    def as_it_began(self) -> Table:
+        """The table without columns that were added later."""
+        return replace(self, columns=tuple(column for column in self.columns if not column.later))
+
+
+def _later(name: str, text: str) -> Column:
+    return Column(name, "word", text, optional=True, later=True)
 
 
 _AT = Column("at_ns", "int64", "when, UTC", "ns")
@@ -159,6 +175,9 @@ UNITS = Table(
         Column("starts", "int64", "starts since this recorder began", "starts", optional=True),
         Column("successes", "int64", "ends with success that were seen since then", "ends", optional=True),
         Column("failures", "int64", "ends with failure that were seen since then", "ends", optional=True),
+        _later("wanted_by", "units that want or require it, a blank between two"),
+        _later("triggered_by", "timers, sockets and paths that start it, a blank between two"),
+        _later("preset", "what the vendor's preset says: enabled, disabled"),
     ),
     ("name", "at_ns"),
 )
@@ -257,6 +276,25 @@ FLAMES = Table(
     ("event", "comm", "stack"),
     time="",
 )
+TASKS = Table(
+    "tasks",
+    "Roll-up: samples of the segment by event, thread and cgroup. Left out where it would save little.",
+    (
+        _SEGMENT,
+        _EVENT,
+        Column("pid", "int32", "process; 0 is the idle task, -1 unknown"),
+        Column("thread", "int32", "thread id minus pid: 0 for a main thread"),
+        _COMM,
+        _CGROUP,
+        Column(
+            "leaf", "word", "innermost frame (name, 0x1F, module, 0x1E) of samples whose pid is not above 0, else empty"
+        ),
+        Column("samples", "int64", "samples", "samples"),
+        Column("weight", "int64", "sum of their weights", "ns or events"),
+    ),
+    ("event", "comm", "pid", "thread"),
+    time="",
+)
 _PEAK = "highest share of any look's time, from 0 to 1, that it spent"
 CORE_PEAKS = Table(
     "core_peaks",
@@ -280,6 +318,7 @@ SEGMENT = (
     SAMPLES,
     STACKS,
     FLAMES,
+    TASKS,
     SECONDS,
     SERIES,
     TICKS,
@@ -291,7 +330,7 @@ SEGMENT = (
     UNITS,
     PROCESSES,
 )
-ROLLUP = (CORE_PEAKS, SYMPTOMS)
+ROLLUP = (CORE_PEAKS, SYMPTOMS, STACKS, FLAMES, TASKS)
 """What is rolled up over many segments."""
 
 SYMPTOM_SOURCES = ("kmsg", "dmesg", "journal", "ray", "mark")

@@ -37,6 +37,8 @@ _MAX_PENDING = 50_000
 _MAX_SCALES = 100_000
 _TABLES = {table.name: table for table in JOURNAL}
 
+_FIRST_S = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class WriterStatus:
@@ -71,6 +73,8 @@ class Writer:
     ) -> None:
         self._folder = folder
         self._segment_s, self._segment_rows = segment_s, segment_rows
+        # The first segment comes early: what sealing needs is then in memory, and what keeps it from working shows.
+        self._next_s = min(segment_s, _FIRST_S)
         self._flush_s, self._sync_s = flush_s, sync_s
         self._labels = {signal.name: signal.labels for signal in signals}
         self._scales: dict[Key, int] = {}
@@ -141,7 +145,8 @@ class Writer:
         Happens by itself while rows come in; whoever adds none for more than `flush_s` calls it."""
         self._write_out()
         age_s = clock.elapsed_s() - self._begun_s
-        if age_s >= self._segment_s or self._spool.rows >= self._segment_rows:
+        if age_s >= self._next_s or self._spool.rows >= self._segment_rows:
+            self._next_s = self._segment_s
             self._spool.rotate()
             self._begin()
         self._spool.seal(at_once=False)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from necroscope.errors import BadInput
 from necroscope.sense.importers.mpstat import Mpstat
 from necroscope.sense.importers.rows import SignalsAt
-from necroscope.sense.importers.source import Placing
+from necroscope.sense.importers.source import CUT_SHORT, Placing
 
 S = 10**9
 AT = 1_794_852_038 * S  # 2026-11-16 18:00:38 UTC
@@ -142,6 +142,21 @@ def test_a_gap_and_a_core_that_comes_later_begin_with_what_was_known(tmp_path: P
 def test_a_killed_mpstat_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     cut = MPSTAT[: MPSTAT.index(b"\t\t\t]\n\t\t}")]
     assert len(read(tmp_path, cut)) == 3
+    path = tmp_path / "cut.json"
+    for size in (len(cut), MPSTAT.index(b'"sum-interrupts"'), MPSTAT.index(b'"cpu": "1", "usr": 73') + 30):
+        path.write_bytes(MPSTAT[:size])
+        assert Mpstat(path).notes() == (CUT_SHORT,)
+    path.write_bytes(MPSTAT)
+    assert Mpstat(path).notes() == ()
+
+
+def test_the_only_host_must_be_the_one_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_bytes(MPSTAT)
+    assert Mpstat(path, Placing(host="vm")).host == "vm"
+    with pytest.raises(BadInput, match=r"nothing of other, only of vm$") as caught:
+        Mpstat(path, Placing(host="other"))
+    assert "--host" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from perf import recorded
 from necroscope.errors import BadInput
 from necroscope.sense.importers import perf_script
 from necroscope.sense.importers.perf_data import PerfData
-from necroscope.sense.importers.perf_script import PerfScript
+from necroscope.sense.importers.perf_script import CUT_SAMPLE, NOT_CLOSED, PerfScript
 from necroscope.sense.importers.source import Placing
 from necroscope.sense.perf.rows import Lost
 from necroscope.sense.perf.samples import SampleBatch
@@ -155,9 +155,29 @@ def test_windows_line_ends_and_a_cut_end(tmp_path: Path) -> None:
     whole = only(text_of(tmp_path, text))
     assert only(text_of(tmp_path, text.replace(b"\n", b"\r\n"))) == whole
     assert only(text_of(tmp_path, text.rstrip()))[0] == whole[0]
-    cut = only(text_of(tmp_path, text[:-60]))
-    assert cut[0] == whole[0]
-    assert cut[1][1][0] == ("clear_page_erms", "[kernel]")
+
+
+def noted(tmp_path: Path, text: bytes) -> tuple[int, tuple[str, ...]]:
+    path = tmp_path / "script.txt"
+    path.write_bytes(text)
+    with PerfScript(path) as script:
+        return len(recorded.samples(list(script.rows()))), script.notes()
+
+
+def test_a_sample_that_was_cut_is_left_out_and_said(tmp_path: Path) -> None:
+    """Its stack would be another one. What ends with a whole frame may be whole, and is kept."""
+    text = HEADER + SAMPLE + KERNEL
+    count, notes = noted(tmp_path, text)
+    assert (count, {CUT_SAMPLE, NOT_CLOSED} & set(notes)) == (2, set())
+    begin = len(HEADER + SAMPLE)
+    for size in range(begin + 10, len(text) - 1):
+        count, notes = noted(tmp_path, text[:size])
+        whole_line = text[size - 1 : size] in (b")", b"\n")
+        assert (count, CUT_SAMPLE in notes, NOT_CLOSED in notes) == (1 + whole_line, not whole_line, whole_line), size
+    alone = b"cat 7 [001] 5.000001: 100 cycles: ffffffff8127a6d0 work ([kernel.kallsyms])\n"
+    assert CUT_SAMPLE not in noted(tmp_path, alone * 3)[1]
+    assert noted(tmp_path, alone * 3 + alone[:50])[0] == 3
+    assert CUT_SAMPLE in noted(tmp_path, alone * 3 + alone[:50])[1]
 
 
 def test_several_files_in_a_row_out_of_order(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from necroscope.sense.perf.attrs import EventAttr, Events
-from necroscope.sense.perf.columns import Extractor, events_of_samples
+from necroscope.sense.perf.columns import events_of_samples, extracted
 from necroscope.sense.perf.layout import BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample, Type
 from necroscope.sense.perf.walk import walk
 
@@ -97,9 +97,10 @@ def test_every_combination_of_fields_is_read_back(case: tuple[EventAttr, list[di
     data = b"".join(encode(attr, one) for one in wanted)
     block, used = walk(memoryview(data), 1 << 20)
     assert used == len(data)
-    extractor = Extractor(block, np.arange(len(wanted)), attr, 3, want_raw=True)
-    rows, raws = extractor.rows()
-    assert extractor.broken == 0
+    found = extracted(block, np.arange(len(wanted)), attr, 3, want_raw=True)
+    rows, raws = found.rows, found.raws
+    assert found.broken == 0
+    assert found.whole.tolist() == list(range(len(wanted)))
     assert rows.time.tolist() == [one["time"] for one in wanted]
     assert list(zip(rows.pid.tolist(), rows.tid.tolist(), strict=True)) == [(one["pid"], one["tid"]) for one in wanted]
     assert rows.event.tolist() == [3] * len(wanted)
@@ -135,19 +136,18 @@ def test_a_sample_whose_fields_do_not_fit_is_left_out_alone(
     size = data.draw(st.integers(1, len(whole) // 8)) * 8
     cut = whole[:6] + struct.pack("<H", size) + whole[8:size]
     block, _ = walk(memoryview(cut + whole), 1 << 20)
-    extractor = Extractor(block, np.arange(2), attr, 0)
-    rows, _ = extractor.rows()
-    assert rows.time.tolist()[-1] == wanted[0]["time"]
-    assert len(rows) + extractor.broken == 2
+    found = extracted(block, np.arange(2), attr, 0)
+    assert found.rows.time.tolist()[-1] == wanted[0]["time"]
+    assert len(found.rows) + found.broken == 2
+    assert found.whole.tolist() == list(range(2 - len(found.rows), 2))
 
 
 def test_a_depth_that_cannot_be_is_broken() -> None:
     attr = EventAttr(1, 0, Sample.TIME | Sample.TID | Sample.CALLCHAIN, 0, 0)
     payload = struct.pack("<IIQQQ", 1, 1, 5, 2**64 - 1, 7)
     block, _ = walk(memoryview(struct.pack("<IHH", 9, 0, 8 + len(payload)) + payload), 1 << 20)
-    extractor = Extractor(block, np.array([0]), attr, 0)
-    rows, _ = extractor.rows()
-    assert (len(rows), extractor.broken) == (0, 1)
+    found = extracted(block, np.array([0]), attr, 0)
+    assert (len(found.rows), found.broken) == (0, 1)
 
 
 def test_samples_find_their_event_by_id() -> None:

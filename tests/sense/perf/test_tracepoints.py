@@ -101,4 +101,6 @@ def test_tracing_data_holds_formats_by_id() -> None:
 @given(st.integers(0, 900), st.binary(max_size=20))
 def test_cut_or_changed_tracing_data_is_empty_or_less(cut: int, garbage: bytes) -> None:
     data = blob(("cgroup", [MKDIR]), ("sched", [OTHER]))
-    assert set(parse_tracing_data(data[:cut] + garbage)) <= {544, 3}
+    found = parse_tracing_data(data[:cut] + garbage).values()
+    assert {one.system for one in found} <= {"cgroup", "sched"}  # a number may be changed by what follows a cut
+    assert len(found) <= 2

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from necroscope.show.export.frames import FrameTable, TextTable, frames_of, in_kernel
+from necroscope.show.export.frames import FrameTable, TextTable, frames_of
 
 
 def test_a_frame_has_one_number_in_all_stacks() -> None:
@@ -20,11 +18,3 @@ def test_number_zero_is_the_empty_text() -> None:
     text = TextTable()
     assert (text("a"), text(""), text("b"), text("a")) == (1, 0, 2, 1)
     assert text.texts() == ["", "a", "b"]
-
-
-@pytest.mark.parametrize(
-    ("module", "kernel"),
-    [("[kernel]", True), ("[nf_tables]", True), ("[vdso]", False), ("[jit]", False), ("libc.so.6", False), ("", False)],
-)
-def test_what_is_the_kernels(module: str, kernel: bool) -> None:
-    assert in_kernel(module) is kernel

@@ -2,9 +2,9 @@
 
     for row in Folded(path, Placing(at_ns=...)).rows(): ...
 
-Lost: when, on which core, in which process and thread. The samples are spread evenly over a nominal window from `at_ns`
-on, so that the whole is one window; within it, time means nothing. Modules are lost too, except where names end in the
-marks of stackcollapse: `_[k]` kernel, `_[i]` inlined, `_[j]` made at run time.
+Lost: when, on which core, in which process and thread. The lines stand a millisecond apart from `at_ns` on, within a
+nominal minute, so that the whole is one window; within it, time means nothing. Modules are lost too, except where names
+end in the marks of stackcollapse: `_[k]` kernel, `_[i]` inlined, `_[j]` made at run time.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from necroscope.errors import BadInput
 from necroscope.model import Sample
 from necroscope.sense.fields import MAX_CPUS
 from necroscope.sense.importers.rows import SignalsAt
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, Source
 
 SOURCE = "cpu"
 _LIMIT_BYTES = 256 << 20
@@ -42,8 +42,9 @@ class Mpstat:
         self._placing = placing
         with Source(file) as source:
             self._name = source.name
-            self._host = _host(_load(source), placing.host, source.name)
-            self._cut = source.notes()
+            document, whole = _load(source)
+            self._host = _host(document, placing.host, source.name)
+            self._cut = () if whole and not source.cut else (CUT_SHORT,)
         self.host = str(self._host.get("nodename", ""))
         self.intervals = 0
         self._skipped: set[str] = set()
@@ -118,7 +119,8 @@ class _Clock:
         return at_s, 0
 
 
-def _load(source: Source) -> Any:
+def _load(source: Source) -> tuple[Any, bool]:
+    """The document, and whether it is whole."""
     parts, size = [], 0
     while data := source.read():
         parts.append(data)
@@ -127,13 +129,13 @@ def _load(source: Source) -> Any:
             raise BadInput(f"{source.name} is larger than {_LIMIT_BYTES >> 20} MiB", "import it in parts")
     text = b"".join(parts)
     try:
-        return json.loads(text)
+        return json.loads(text), True
     except (ValueError, RecursionError):
         pass
     # mpstat that was killed has not closed its brackets.
     for end in (b"]}]}}", b"]}]}]}}"):
         try:
-            return json.loads(text[: text.rfind(b"}") + 1] + end)
+            return json.loads(text[: text.rfind(b"}") + 1] + end), False
         except (ValueError, RecursionError):
             continue
     raise BadInput(f"{source.name} is no JSON of sysstat", "make it with `mpstat -P ALL 1 -o JSON`")
@@ -145,9 +147,13 @@ def _host(document: Any, wanted: str, name: str) -> dict[str, Any]:
         found = [host for host in hosts if isinstance(host.get("statistics"), list)]
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{name} is no JSON of sysstat", "make it with `mpstat -P ALL 1 -o JSON`") from error
-    named = [host for host in found if host.get("nodename") == wanted] if wanted and len(found) > 1 else found
+    named = [host for host in found if host.get("nodename") == wanted] if wanted else found
     if not named:
-        raise BadInput(f"{name} has nothing of {wanted or 'any host'}")
+        others = ", ".join(sorted({str(host.get("nodename") or "a host without a name") for host in found}))
+        raise BadInput(
+            f"{name} has nothing of {wanted or 'any host'}" + (f", only of {others}" if others else ""),
+            "give --host a name that is in the file, or leave it away",
+        )
     host: dict[str, Any] = named[0]
     return host
 

@@ -34,7 +34,7 @@ from necroscope.sense.perf.tracepoints import parse_tracing_data
 CHUNK_BYTES = 4 << 20
 _REALTIME = 0
 # What it costs to pass over samples, as a share of what it costs to read them.
-_PASSING = 0.12
+_PASSING = 0.13
 _KALLSYMS_BYTES = 128 << 20
 _OTHER_KERNEL = "this machine runs another kernel than the one recorded"
 _NAMELESS = canonical_frame(UNKNOWN, "[kernel]")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,6 +36,8 @@ _NOMINAL_NS = 1_000_000_000 // 99
 _SPLIT = re.compile(rb"\n\r?\n")
 _LINE = re.compile(rb"(?<=\n)([^\n]+)(?=\n)")
 _LINES_BACK = 2000
+CUT_SAMPLE = "the file ends within its last sample, which is left out"
+NOT_CLOSED = "nothing closes the last sample: the file may have been cut"
 
 
 class PerfScript:
@@ -52,6 +54,7 @@ class PerfScript:
         first = self._look(text)
         self._first_ns = int(first.at_ns.min())
         self._decoder = self._new_decoder(first)
+        self._spaced = b"\n\n" in text.replace(b"\r\n", b"\n")
         self._last_ns: int | None = None
         self._at = 0.0
         self._cut: tuple[str, ...] = ()
@@ -117,10 +120,10 @@ class PerfScript:
     def _packed(self, share: tuple[int, int]) -> Iterator[bytes]:
         if share[0] == 0:
             with Source(self.path) as source:
-                for block in _blocks(lambda: source.read(BLOCK_BYTES)):
+                for block in _blocks(lambda: source.read(BLOCK_BYTES), self._ending):
                     self._at = source.progress
                     yield block
-                self._cut = source.notes()
+                self._cut = (*source.notes(), *self._cut)
 
     def _piece(self, share: tuple[int, int]) -> Iterator[bytes]:
         number, count = share
@@ -139,7 +142,19 @@ class PerfScript:
                 self._at = (at - start) / max(1, end - start)
                 return data
 
-            yield from _blocks(read)
+            yield from _blocks(read, self._ending if number == count - 1 else bytes)
+
+    def _ending(self, text: bytes) -> bytes:
+        """The end of the file, from its last sample on, without what was cut."""
+        last = text.rstrip(b"\r\n").rpartition(b"\n")[2]
+        whole = not last or last.startswith(b"#") or (text.endswith(b"\n") and not self._spaced)
+        if whole:
+            return text
+        if text.endswith(b"\n") or last.endswith(b")"):
+            self._cut = (NOT_CLOSED,)
+            return text
+        self._cut = (CUT_SAMPLE,)
+        return b"" if self._spaced else text[: text.rfind(b"\n") + 1]
 
     def close(self) -> None:
         """Nothing stays open between two calls."""
@@ -208,8 +223,10 @@ def _read(source: Source, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _blocks(read) -> Iterator[bytes]:  # type: ignore[no-untyped-def]
-    """What `read` yields, cut anew where samples begin. What never begins a sample is dropped when it gets too long."""
+def _blocks(read: Callable[[], bytes], ending: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """What `read` yields, cut anew where samples begin. What never begins a sample is dropped when it gets too long.
+
+    What is left at the end, the last sample unless an empty line follows it, is what `ending` makes of it."""
     rest = b""
     while data := read():
         rest += data
@@ -219,7 +236,7 @@ def _blocks(read) -> Iterator[bytes]:  # type: ignore[no-untyped-def]
             rest = rest[cut:]
         elif len(rest) > _CARRY_BYTES:
             rest = b""
-    if rest:
+    if rest := ending(rest):
         yield rest
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.importers.script_lines import Head
+from necroscope.sense.importers.script_scan import ByHash
 from necroscope.sense.perf.attrs import plain_name
 from necroscope.sense.perf.interning import Names
 
@@ -31,6 +32,7 @@ class Origins(dict[bytes, int]):
         self._rows: list[Origin] = []
         self._numbers: dict[Origin, int] = {}
         self._table = np.zeros((0, 5), np.int32)
+        self.by_hash = ByHash()
 
     def __missing__(self, text: bytes) -> int:
         found = _ORIGIN.fullmatch(text)
@@ -74,6 +76,7 @@ class Subjects(dict[bytes, int]):
         self.events = Names()
         self.periods: list[int] = []
         self._codes: list[int] = []
+        self.by_hash = ByHash()
 
     def __missing__(self, text: bytes) -> int:
         found = _SUBJECT.fullmatch(text)

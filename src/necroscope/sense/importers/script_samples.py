@@ -8,7 +8,7 @@ empty line between, comments, fields of tracepoints) goes line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 
 from necroscope.sense.importers.script_columns import Origins, Subjects, times_ns
 from necroscope.sense.importers.script_lines import Head, parse_head, parse_lost
+from necroscope.sense.importers.script_scan import Scanned, scan
 from necroscope.sense.importers.script_stacks import Chains
 from necroscope.sense.perf.interning import recoded
 from necroscope.sense.perf.rows import Lost
 from necroscope.sense.perf.samples import SampleBatch
+
+I64s = NDArray[np.int64]
+_Columns = tuple[I64s, I64s, I64s, I64s]
+"""Thread, subject and stack of samples, as numbers of what is remembered, and times."""
 
 _CLOCKS = ("cpu-clock", "task-clock")
 # The instruction, printed behind the event where there is no call chain; fields of tracepoints do not look like it.
@@ -51,16 +56,9 @@ class ScriptDecoder:
 
     def decode(self, block: bytes) -> Iterator[SampleBatch | Lost]:
         """The block's samples, in the order they stand in it."""
-        pieces = block.split(b"\n\n")
-        found = self._found(pieces)
-        batch = self._batch(found)
-        if batch is None:
-            # A word stands where a time should: somebody's name looks like the beginning of a sample.
-            found = _Found()
-            for piece in pieces:
-                self._by_line(piece, found)
-            batch = self._batch(found)
-        if batch is not None and len(batch):
+        scanned = scan(block)
+        batch = self._batch(*(self._one_by_one(block) if scanned is None else self._at_once(block, scanned)))
+        if len(batch):
             yield batch
         yield from self._lost
         self._lost.clear()
@@ -69,6 +67,50 @@ class ScriptDecoder:
     def tell_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again. Between two blocks only."""
         self._chains.forget()
+
+    def _at_once(self, block: bytes, scanned: Scanned) -> _Columns:
+        """The samples of a block that was scanned. What looks different goes line by line."""
+        usual = np.flatnonzero(scanned.at_ns >= 0)
+        places, hashes = scanned.places[usual], scanned.hashes[usual]
+        chains, origins, subjects = self._chains, self._origins, self._subjects
+        numbers = (
+            origins.by_hash.numbers(hashes[:, 0], _cut(block, places[:, 0], places[:, 2]), origins.__getitem__),
+            subjects.by_hash.numbers(hashes[:, 1], _cut(block, places[:, 3], places[:, 4]), subjects.__getitem__),
+            chains.by_hash.numbers(hashes[:, 2], _cut(block, places[:, 5], places[:, 1]), chains.of_text),
+        )
+        known = np.minimum(np.minimum(*numbers[:2]), numbers[2]) >= 0
+        columns = (*(one[known] for one in numbers), scanned.at_ns[usual[known]])
+        if int(known.sum()) == scanned.at_ns.size:
+            return columns
+        return self._with_odd(block, scanned, usual[known], columns)
+
+    def _with_odd(self, block: bytes, scanned: Scanned, usual: I64s, columns: _Columns) -> _Columns:
+        """The columns with those of the other pieces, in the order of the block."""
+        found, piece_of = _Found(), usual.tolist()
+        for piece in np.setdiff1d(np.arange(scanned.at_ns.size), usual).tolist():
+            begin, end = scanned.places[piece, :2].tolist()
+            before = len(found.stacks)
+            self._by_line(block[begin:end], found)
+            piece_of += [piece] * (len(found.stacks) - before)
+        order = np.argsort(np.array(piece_of, np.int64), kind="stable")
+        together = (np.concatenate(pair)[order] for pair in zip(columns, found.columns(), strict=True))
+        origin, subject, stack, at_ns = together
+        return origin, subject, stack, at_ns
+
+    def _one_by_one(self, block: bytes) -> _Columns:
+        """The samples of a block without a library for it."""
+        pieces = block.split(b"\n\n")
+        counted = self.stats.odd_lines, self.stats.lost
+        try:
+            return self._found(pieces).columns()
+        except ValueError:
+            # A word stands where a time should: somebody's name looks like the beginning of a sample.
+            self.stats.odd_lines, self.stats.lost = counted
+            self._lost.clear()
+            found = _Found()
+            for piece in pieces:
+                self._by_line(piece, found)
+            return found.columns()
 
     def _found(self, pieces: list[bytes]) -> _Found:
         """The samples of a block. Whole lists instead of this loop were tried: slower, memory being what it costs."""
@@ -127,18 +169,12 @@ class ScriptDecoder:
 
     # -- columns ------------------------------------------------------------------------------------------------
 
-    def _batch(self, found: _Found) -> SampleBatch | None:
-        """The columns; None when a time is none."""
-        try:
-            at_ns = times_ns(found.times)
-        except ValueError:
-            return None
-        origin, subject = np.array(found.origins, np.int32), np.array(found.subjects, np.int32)
+    def _batch(self, origin: I64s, subject: I64s, stack: I64s, at_ns: I64s) -> SampleBatch:
         comm, comms = recoded(self._origins.column(0)[origin], self._origins.comms.texts)
         event, events = recoded(self._subjects.column(0)[subject], self._subjects.events.texts)
         cpu = self._origins.column(3)[origin]
         periods = np.array(self._subjects.periods, np.int64)[subject]
-        self.stats.samples += len(found.stacks)
+        self.stats.samples += stack.size
         self.stats.without_cpu += int((cpu < 0).sum())
         self.stats.one_number += int(self._origins.column(4)[origin].sum())
         return SampleBatch(
@@ -153,7 +189,7 @@ class ScriptDecoder:
             event=event,
             events=events,
             weight=self._weights(periods, event, events),
-            stack_id=np.fromiter(map(self._chains.ids.__getitem__, found.stacks), np.uint64, origin.size),
+            stack_id=np.fromiter(map(self._chains.ids.__getitem__, stack.tolist()), np.uint64, stack.size),
             stacks=self._chains.take_fresh(),
         )
 
@@ -174,6 +210,10 @@ class ScriptDecoder:
         return periods
 
 
+def _cut(block: bytes, begin: I64s, end: I64s) -> Callable[[int], bytes]:
+    return lambda row: block[int(begin[row]) : int(end[row])]
+
+
 @dataclass(slots=True)
 class _Found:
     """The samples of a block, as numbers of what is remembered; times as they stand."""
@@ -182,6 +222,11 @@ class _Found:
     times: list[bytes] = field(default_factory=list)
     subjects: list[int] = field(default_factory=list)
     stacks: list[int] = field(default_factory=list)
+
+    def columns(self) -> _Columns:
+        """Thread, subject, stack and time of each; `ValueError` when a time is none."""
+        origin, subject, stack = (np.array(one, np.int64) for one in (self.origins, self.subjects, self.stacks))
+        return origin, subject, stack, times_ns(self.times)
 
     def keep(self, origin: int, subject: int, stack: int, time: bytes) -> None:
         self.origins.append(origin)

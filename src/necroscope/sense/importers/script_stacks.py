@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from necroscope.sense.importers.script_lines import INLINED, parse_frame, parse_head
+from necroscope.sense.importers.script_scan import ByHash
 from necroscope.sense.perf.frames import MARK, FrameTable
 from necroscope.sense.perf.samples import UNKNOWN, Stack
 
@@ -70,23 +71,28 @@ class Chains(dict[bytes, int]):
     def __init__(self) -> None:
         super().__init__()
         self.ids: list[int] = []
+        self.by_hash = ByHash()
         self._lines = _Lines()
         self._stacks: dict[tuple[int, ...], int] = {}
         self._fresh: list[Stack] = []
         self._bytes = 0
 
     def __missing__(self, text: bytes) -> int:
+        number = self.of_text(text)
+        if number != NOT_A_CHAIN and self._bytes < _CHAIN_BYTES:
+            self._bytes += len(text) + 150
+            self[text] = number
+        return number
+
+    def of_text(self, text: bytes) -> int:
+        """The number of a chain, without remembering its text."""
         first, _, below = text.partition(b"\n")
         if first.strip():
             return NOT_A_CHAIN
         try:
-            number = self._number(tuple(map(self._lines.__getitem__, below.split(b"\n"))))
+            return self._number(tuple(map(self._lines.__getitem__, below.split(b"\n"))))
         except _OtherSample:
             return NOT_A_CHAIN
-        if self._bytes < _CHAIN_BYTES:
-            self._bytes += len(text) + 150
-            self[text] = number
-        return number
 
     def of_lines(self, lines: Iterable[bytes]) -> int:
         """The number of a stack whose lines were told apart already."""
@@ -113,6 +119,7 @@ class Chains(dict[bytes, int]):
         self._bytes = 0
         self._lines.forget()
         self._stacks.clear()
+        self.by_hash.clear()
         self.ids.clear()
 
     def _number(self, frames: tuple[int, ...]) -> int:

@@ -24,6 +24,8 @@ def kind_of(file: Path | BinaryIO) -> Kind:
         head = _head(source)
         if head.startswith((b"PERFILE2", b"2ELIFREP")):
             return _perf_data(source)
+        if not head and source.cut:
+            raise BadInput(f"{source.name} is damaged: nothing of it can be unpacked", "copy it again")
         return kind_of_text(head, source.name)
 
 

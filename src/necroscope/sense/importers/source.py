@@ -201,5 +201,5 @@ def _open(path: Path) -> Any:
         raise BadInput(f"{path} cannot be opened: {said}", OPEN_IT) from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise BadInput(f"{path} is not a file")
+        raise BadInput(f"{path} is not a file", OPEN_IT)
     return os.fdopen(fd, "rb", buffering=0)

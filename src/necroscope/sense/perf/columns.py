@@ -18,12 +18,27 @@ from numpy.typing import NDArray
 
 from necroscope.sense.perf.attrs import EventAttr, Events
 from necroscope.sense.perf.layout import BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample
+from necroscope.sense.perf.native import Layout, Loops, loops
 from necroscope.sense.perf.tables import select
 from necroscope.sense.perf.walk import Block, spans
 
 I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
 _NO_CGROUP = np.uint64(0)
+# Fields of varying length other than the call chain, and those between it and the cgroup.
+_BEFORE_CGROUP = (
+    Sample.READ
+    | Sample.RAW
+    | Sample.BRANCH_STACK
+    | Sample.REGS_USER
+    | Sample.STACK_USER
+    | Sample.WEIGHT
+    | Sample.WEIGHT_STRUCT
+    | Sample.DATA_SRC
+    | Sample.TRANSACTION
+    | Sample.REGS_INTR
+    | Sample.PHYS_ADDR
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +85,39 @@ def events_of_samples(block: Block, at: I64s, events: Events) -> NDArray[np.int3
     return events.of_ids(block.words[where])
 
 
-class Extractor:
-    """Reads the samples of one event in one block."""
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The samples of one event in one block, what tracepoints wrote, the records they were in, and those broken."""
+
+    rows: SampleRows
+    raws: list[RawFields]
+    whole: I64s
+    broken: int
+
+
+def extracted(block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> Extracted:
+    """Read the samples of one event."""
+    native = loops()
+    if native is not None and not attr.sample_type & _BEFORE_CGROUP:
+        return _in_one_pass(native, block, at, attr, position)
+    extractor = _Extractor(block, at, attr, position, want_raw)
+    rows, raws = extractor.rows()
+    return Extracted(rows, raws, extractor.whole, extractor.broken)
+
+
+def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, position: int) -> Extracted:
+    fields = (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD, Sample.IP)
+    time, tid, cpu, period, ip = (-1 if (word := attr.word_of(field)) is None else word for field in fields)
+    before, chain, cgroup = attr.words_before_variable(), attr.has(Sample.CALLCHAIN), attr.has(Sample.CGROUP)
+    layout = Layout(time, tid, cpu, period, ip, before, chain, cgroup)
+    columns = native.samples(block.words, block.start, block.size, at, layout)
+    whole = columns.pop("whole")
+    rows = SampleRows(event=np.full(whole.size, position, np.int32), **columns)
+    return Extracted(rows, [], whole, int(at.size - whole.size))
+
+
+class _Extractor:
+    """Reads the samples of one event in one block, whatever their fields."""
 
     def __init__(self, block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> None:
         self._want_raw = want_raw

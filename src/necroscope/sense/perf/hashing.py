@@ -13,11 +13,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.sense.perf.native import Table, loops
+
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
 
-_FACTOR = 0x9E3779B97F4A7C15 | 5  # 5 modulo 8: the powers of no other odd number differ for longer
-_INVERSE = pow(_FACTOR, -1, 1 << 64)
+FACTOR = 0x9E3779B97F4A7C15 | 5  # 5 modulo 8: the powers of no other odd number differ for longer
+_INVERSE = pow(FACTOR, -1, 1 << 64)
 # Blocks are rarely longer; one table then serves all.
 _USUAL_BITS = 18
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -37,7 +39,7 @@ def mix(words: U64s) -> U64s:
 def _powers(length: int) -> tuple[U64s, U64s]:
     """The powers of the factor and of its inverse."""
     both = []
-    for base in (_FACTOR, _INVERSE):
+    for base in (FACTOR, _INVERSE):
         steps = np.full(length, base, np.uint64)
         steps[0] = 1
         both.append(np.multiply.accumulate(steps))
@@ -89,12 +91,20 @@ class HashIndex:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def table(self) -> Table:
+        """The table as C sees it, until the next `add` or `clear`."""
+        return Table(self._key, self._number, self._mask, int(self._shift), int(self._salt))
+
     def clear(self) -> None:
         """Forget everything and give the memory back."""
         self._reset(self._least)
 
     def find(self, keys: U64s) -> NDArray[np.int32]:
         """The number of each key, -1 for keys never added."""
+        native = loops()
+        if native is not None:
+            return native.find(self.table, keys)
         slots = self._slots(keys)
         found = self._number.take(slots)
         # Nearly all keys sit in their first slot, or nobody does: only the others are looked at again.
@@ -110,6 +120,8 @@ class HashIndex:
 
     def add(self, keys: U64s) -> tuple[NDArray[np.int32], I64s]:
         """The number of each key, and the positions in `keys` whose key was new (one each, in order of number)."""
+        if loops() is not None:
+            return self.add_unknown(keys)
         found = self.find(keys)
         rest = np.flatnonzero(found < 0)
         if not rest.size:
@@ -121,6 +133,11 @@ class HashIndex:
         """Like `add`, faster for keys of which hardly any is known."""
         while (self._count + keys.size) * 2 > self._key.size:
             self._grow()
+        native = loops()
+        if native is not None:
+            found, new = native.add(self.table, keys, self._count)
+            self._count += new.size
+            return found, new
         slots = self._slots(keys)
         fresh = [self._claim(keys, np.flatnonzero(self._number.take(slots) < 0), slots)]
         found = self._number.take(slots)
@@ -159,7 +176,7 @@ class HashIndex:
     def _grow(self) -> None:
         used = np.flatnonzero(self._number >= 0)
         keys, numbers = self._key[used], self._number[used]
-        self._reset(self._key.size * 4)
+        self._reset(self._key.size * 2)
         slots = self._slots(keys)
         while keys.size:
             # Whoever is written last keeps a slot that several want; the others go on.

@@ -124,16 +124,16 @@ class Intake:
 
     def _take_event(self, block: Block, at: NDArray[np.int64], position: int, times: U64s) -> None:
         attr = self._events.attrs[position]
-        extractor = columns.Extractor(block, at, attr, position, self._wants_raw(attr))
-        rows, raws = extractor.rows()
-        self._stats.broken += extractor.broken
-        times[extractor.whole] = rows.time
+        found = columns.extracted(block, at, attr, position, self._wants_raw(attr))
+        rows = found.rows
+        self._stats.broken += found.broken
+        times[found.whole] = rows.time
         if len(rows):
             self._sampled = max(self._sampled, int(rows.time.max()))
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
             self.pending.samples.append(rows)
-            self.pending.raws.extend(raws)
+            self.pending.raws.extend(found.raws)
 
     def _wants_raw(self, attr: EventAttr) -> bool:
         return attr.tracepoint and attr.config in self.wanted_raw

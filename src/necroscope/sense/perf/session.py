@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 
 from necroscope import clock
+from necroscope.clock import NS
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
 
@@ -36,6 +37,7 @@ RINGS_BYTES = 64 << 20
 QUEUE_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
 PING_S = 0.5
+_BEFORE_S = 0.1
 TRACEPOINTS = ("cgroup_mkdir", "cgroup_rmdir", "cgroup_release", "cgroup_attach_task")
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 
@@ -199,8 +201,14 @@ class PerfSession:
             self._chunks.put(chunk)
 
     def _ping(self) -> None:
-        while not self._ending.wait(PING_S) and self._process.poll() is None:
+        while not self._ending.wait(_until_ping(clock.now().realtime_ns)) and self._process.poll() is None:
             self._control.ping()
+
+
+def _until_ping(now_ns: int) -> float:
+    """Seconds to the next ping: a little before whole and half seconds, when rows are written down."""
+    period_ns = int(PING_S * NS)
+    return (period_ns - (now_ns + int(_BEFORE_S * NS)) % period_ns) / NS
 
 
 class _Control:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.frames import MARK, FrameTable
-from necroscope.sense.perf.hashing import HashIndex, SpanHasher, mix
+from necroscope.sense.perf.hashing import FACTOR, HashIndex, SpanHasher, mix
 from necroscope.sense.perf.layout import CONTEXT_ELSEWHERE, CONTEXT_KERNEL, CONTEXT_MAX, CONTEXT_USER
+from necroscope.sense.perf.native import loops
 from necroscope.sense.perf.programs import Programs
 from necroscope.sense.perf.samples import UNKNOWN, Stack
 from necroscope.sense.perf.spaces import locate
@@ -31,7 +32,7 @@ _ELSEWHERE = np.uint64(
 )  # stands for an address of a guest or a hypervisor: above all others, below all marks
 _HERE = np.array([CONTEXT_KERNEL, CONTEXT_USER], np.uint64)
 _ODD = np.array(CONTEXT_ELSEWHERE, np.uint64)
-_ADDRESSES = 1 << 17
+_ADDRESSES = 1 << 16
 _STACKS = 1 << 17
 _FRAMES = 1 << 19
 
@@ -64,6 +65,8 @@ class Stacks:
         self._resolver = resolver
         self._addresses = HashIndex(1 << 14)
         self._frame_of = np.full(1 << 14, _ASK, np.int32)
+        self._places = HashIndex(1 << 14)
+        self._frame_at = np.full(1 << 14, _ASK, np.int32)
         self._hash_of = mix(np.arange(1 << 12, dtype=np.uint64))
         self._guests = False
         self._stacks = HashIndex(1 << 14)
@@ -96,8 +99,7 @@ class Stacks:
             numbers[passing] = named
         if len(self.frames) > self._hash_of.size:
             self._hash_of = mix(np.arange(2 * len(self.frames), dtype=np.uint64))
-        keys = SpanHasher(self._hash_of.take(numbers), mixed=True).spans(ends - depth, ends)
-        stacks, fresh = self._stacks.add(keys)
+        stacks, fresh = self._stacks.add(self._hashes(numbers, ends, depth))
         self._id_of = _room(self._id_of, len(self._stacks))
         new = self._spell(numbers, ends[fresh] - depth[fresh], depth[fresh])
         self._id_of[stacks[fresh]] = np.array([stack.stack_id for stack in new], np.uint64)
@@ -107,20 +109,37 @@ class Stacks:
         """Mapped files have new numbers, or symbols have changed: ask again."""
         self._addresses.clear()
         self._frame_of.fill(_ASK)
+        self._places.clear()
+        self._frame_at.fill(_ASK)
 
     # -- addresses ---------------------------------------------------------------------------------------
 
+    def _hashes(self, numbers: I32s, ends: I64s, depth: I64s) -> U64s:
+        native = loops()
+        if native is not None:
+            return native.hashes(numbers, self._hash_of, depth, FACTOR)
+        return SpanHasher(self._hash_of.take(numbers), mixed=True).spans(ends - depth, ends)
+
     def _frame_numbers(self, chain: U64s, ends: I64s, depth: I64s, versions: U64s, pids: U32s, mapped: Mapped) -> I32s:
+        numbers, keys, missing = self._known(chain, depth, mix(versions))
+        if missing.size:
+            numbers[missing] = self._find_out(keys, chain, missing, ends, versions, pids, mapped)
+        return numbers
+
+    def _known(self, chain: U64s, depth: I64s, spaces: U64s) -> tuple[I32s, U64s, I64s]:
+        """The frame of each address, `_ASK` where none is remembered; keys and positions of those."""
+        native = loops()
+        if native is not None:
+            state = self._resolver.kernel_state
+            return native.frames(self._addresses.table, self._frame_of, _ASK, chain, depth, spaces, state)
         user = chain < _TOP
         keys = chain ^ np.uint64(self._resolver.kernel_state)
         if user.any():
-            keys ^= np.repeat(mix(versions), depth) * user
+            keys ^= np.repeat(spaces, depth) * user
         # The last place is nobody's: where a key is not known, -1 leads there.
         numbers = self._frame_of.take(self._addresses.find(keys))
         missing = np.flatnonzero(numbers == _ASK)
-        if missing.size:
-            numbers[missing] = self._find_out(keys[missing], chain, missing, ends, versions, pids, mapped)
-        return numbers
+        return numbers, keys[missing], missing
 
     def _find_out(
         self, keys: U64s, chain: U64s, missing: I64s, ends: I64s, versions: U64s, pids: U32s, mapped: Mapped
@@ -128,10 +147,7 @@ class Stacks:
         """Frames of addresses that are new, or had no final answer the last time; final ones are remembered."""
         known = len(self._addresses)
         places, first = self._addresses.add_unknown(keys)
-        if len(self._addresses) >= self._frame_of.size:
-            longer = np.full(2 * len(self._addresses), _ASK, np.int32)
-            longer[: self._frame_of.size] = self._frame_of
-            self._frame_of = longer
+        self._frame_of = _longer(self._frame_of, len(self._addresses))
         again = np.flatnonzero(places < known)
         if again.size:
             first = np.concatenate([first, again[np.unique(places[again], return_index=True)[1]]])
@@ -167,10 +183,19 @@ class Stacks:
         file, offset = locate([mapped(one) for one in versions[first].tolist()], owner, addresses)
         numbers = np.full(addresses.size, self.frames.unknown(UNKNOWN), np.int32)
         final = np.ones(addresses.size, np.bool_)
-        for one, rows_at in _groups(file.astype(np.int32)):
-            if one >= 0:
-                where = (offset[rows_at], addresses[rows_at], int(pids[rows_at[-1]]))
-                numbers[rows_at], final[rows_at] = self._resolver.user(one, *where, self.frames)
+        mapped_at = np.flatnonzero(file >= 0)
+        file, offset = file[mapped_at], offset[mapped_at]
+        # Many processes run the same files: what one of them asked for, all know.
+        places, _ = self._places.add(offset ^ mix(file.astype(np.uint64)))
+        self._frame_at = _longer(self._frame_at, len(self._places))
+        asked = np.flatnonzero(self._frame_at.take(places) == _ASK)
+        for one, rows_at in _groups(file[asked].astype(np.int32)):
+            here = asked[rows_at]
+            rows = mapped_at[here]
+            where = (offset[here], addresses[rows], int(pids[rows[-1]]))
+            self._frame_at[places[here]], final[rows] = self._resolver.user(one, *where, self.frames)
+        numbers[mapped_at] = self._frame_at.take(places)
+        self._frame_at[places[~final[mapped_at]]] = _ASK
         return numbers, final
 
     # -- stacks ------------------------------------------------------------------------------------------
@@ -191,7 +216,7 @@ class Stacks:
             self.frames.clear()
             self._stacks.clear()
             self.forget_addresses()
-        if len(self._addresses) > _ADDRESSES:
+        if len(self._addresses) > _ADDRESSES or len(self._places) > _ADDRESSES:
             self.forget_addresses()
         if len(self._stacks) > _STACKS:
             self._stacks.clear()
@@ -206,6 +231,15 @@ def _without_guests(chain: U64s, ends: I64s, depth: I64s) -> U64s:
     return np.where(foreign, _ELSEWHERE, chain)
 
 
+def _longer(frames: I32s, count: int) -> I32s:
+    """The frames, more of them unknown when `count` does not fit; the last one always is."""
+    if count < frames.size:
+        return frames
+    longer = np.full(2 * count, _ASK, np.int32)
+    longer[: frames.size] = frames
+    return longer
+
+
 def _room(column: NDArray[T], count: int) -> NDArray[T]:
     """The column, longer when `count` does not fit."""
     if count <= column.size:
@@ -217,9 +251,11 @@ def _room(column: NDArray[T], count: int) -> NDArray[T]:
 
 def _groups(values: I32s) -> list[tuple[int, I64s]]:
     """The positions of each distinct value."""
-    small = values.size and int(values.max()) < 1 << 15
+    if not values.size:
+        return []
+    small = int(values.max()) < 1 << 15
     order = np.argsort(values.astype(np.int16) if small else values, kind="stable")  # 16 bits are sorted by radix
     ordered = values[order]
     cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    firsts = np.concatenate([[0], cuts]) if values.size else cuts
+    firsts = np.concatenate([[0], cuts])
     return [(int(ordered[low]), part) for low, part in zip(firsts.tolist(), np.split(order, cuts), strict=True)]

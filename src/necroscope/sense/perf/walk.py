@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.layout import HEADER_BYTES, Type
+from necroscope.sense.perf.native import loops
 
 FINISHED_ROUND = b"\x44\x00\x00\x00\x00\x00\x08\x00"
 
@@ -78,17 +79,26 @@ def walk(data: memoryview, limit: int) -> tuple[Block, int]:
     before one that is not wholly there, before a size no record can have, and after about `limit` bytes.
     """
     words = np.frombuffer(data[: len(data) & ~7], np.uint64)
-    start = _starts(words, min(words.size, limit >> 3))
+    end = min(words.size, limit >> 3)
+    native = loops()
+    start, size, kind, misc = _records(words, end) if native is None else native.walk(words, end)
+    used = int(start[-1] + size[-1]) if start.size else 0
+    return Block(words[:used], start, size, kind, misc), used * 8
+
+
+def _records(
+    words: NDArray[np.uint64], end: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint16]]:
+    """Start, size, type and misc of each record."""
+    start = _starts(words, end)
     head = words[start]
     size = (head >> np.uint64(48)).astype(np.int64)
     kind = head.astype(np.uint32)
     bad = (kind >= Type.USER_START) & (kind != Type.FINISHED_ROUND)
-    bad |= (size < HEADER_BYTES) | ((size & 7) != 0) | (start * 8 + size > len(data))
+    bad |= (size < HEADER_BYTES) | ((size & 7) != 0) | (start * 8 + size > words.nbytes)
     count = int(np.argmax(bad)) if bad.any() else start.size
-    start, size, kind = start[:count], size[:count] >> 3, kind[:count]
-    used = int(start[-1] + size[-1]) if count else 0
     misc = (head[:count] >> np.uint64(32)).astype(np.uint16)
-    return Block(words[:used], start, size, kind, misc), used * 8
+    return start[:count], size[:count] >> 3, kind[:count], misc
 
 
 def _starts(words: NDArray[np.uint64], end: int) -> NDArray[np.int64]:

@@ -13,8 +13,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from necroscope.query.ledger import Ledger, keep
-from necroscope.show.export.frames import FrameTable, in_kernel
+from necroscope.query.keeper import keep
+from necroscope.query.ledger import Ledger
+from necroscope.query.select import FOLDED
+from necroscope.sense.perf.modules import in_kernel
+from necroscope.show.export.frames import FrameTable
 from necroscope.show.export.source import Source
 from necroscope.show.plain import plain
 
@@ -28,7 +31,7 @@ def write(source: Source, file: BinaryIO) -> None:
 
 
 def lines(ledger: Ledger) -> Iterator[str]:
-    """A line for each thread name and stack, by thread name."""
+    """A line for each thread name and stack, by thread name. Imported lines come out as they came in, without one."""
     if not ledger.samples.size:
         return
     table = FrameTable()
@@ -42,7 +45,8 @@ def lines(ledger: Ledger) -> Iterator[str]:
     samples, _ = ledger.by(place.reshape(-1).astype(np.int64), keys.size)
     for one, count in zip(keys.tolist(), samples.sum(axis=1).tolist(), strict=True):
         comm, stack = divmod(one, len(stacks))
-        yield ";".join([_thread(comms[comm]), *(names[frame] for frame in stacks[stack])]) + f" {count}"
+        thread = () if ledger.event == FOLDED and not comms[comm] else (_thread(comms[comm]),)
+        yield ";".join([*thread, *(names[frame] for frame in stacks[stack])]) + f" {count}"
 
 
 def _thread(comm: str) -> str:

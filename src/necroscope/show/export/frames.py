@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-# Modules in brackets are the kernel's, but for these.
-_NOT_KERNEL = frozenset(
-    {
-        "[vdso]",
-        "[vsyscall]",
-        "[unknown]",
-        "[heap]",
-        "[stack]",
-        "[anon]",
-        "[uprobes]",
-        "[jit]",
-        "[inlined]",
-        "[cut]",
-    }
-)
-
 
 def frames_of(stack: str) -> list[str]:
     """The frames of a stack's canonical text, outermost first, each as name, 0x1F, module."""
     return stack.split("\x1e")[:-1]
-
-
-def in_kernel(module: str) -> bool:
-    """Whether a module is the kernel or one of its modules."""
-    return module.startswith("[") and module not in _NOT_KERNEL
 
 
 class FrameTable:

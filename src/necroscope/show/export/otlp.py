@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any, BinaryIO
 
 from necroscope import __version__
-from necroscope.query.ledger import Ledger, Task, keep
+from necroscope.query.keeper import keep
+from necroscope.query.ledger import Ledger, Task
 from necroscope.query.select import is_clock
+from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export import runtime
-from necroscope.show.export.frames import FrameTable, TextTable, in_kernel
+from necroscope.show.export.frames import FrameTable, TextTable
 from necroscope.show.export.source import Source
 
 
@@ -79,7 +81,8 @@ class _Dictionary:
 
     def attributes(self, task: Task, cpu: int | None) -> list[int]:
         """Numbers of what is known about a thread."""
-        known: dict[str, str | int] = {"process.pid": task.pid, "thread.id": task.tid}
+        known: dict[str, str | int] = {"process.pid": task.pid} if task.pid >= 0 else {}
+        known |= {"thread.id": task.tid} if task.tid >= 0 else {}
         known |= {"thread.name": task.comm} if task.comm else {}
         known |= {"process.linux.cgroup": task.cgroup} if task.cgroup else {}
         known |= {"cpu.logical_number": cpu} if cpu is not None else {}

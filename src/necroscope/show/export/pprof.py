@@ -11,7 +11,8 @@ import gzip
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from necroscope.query.ledger import Ledger, Task, keep
+from necroscope.query.keeper import keep
+from necroscope.query.ledger import Ledger, Task
 from necroscope.query.select import is_clock
 from necroscope.show.export.frames import FrameTable, TextTable
 from necroscope.show.export.pprof_messages import profile_type
@@ -58,7 +59,9 @@ def _samples(ledger: Ledger, rows: slice, stacks: list[list[int]], labels: list[
 
 def _labels(task: Task, cpu: int | None, text: TextTable) -> list[dict[str, int]]:
     labels = [{"key": text("thread"), "str": text(task.comm)}] if task.comm else []
-    labels += [{"key": text(key), "num": number} for key, number in (("pid", task.pid), ("tid", task.tid))]
+    labels += [
+        {"key": text(key), "num": number} for key, number in (("pid", task.pid), ("tid", task.tid)) if number >= 0
+    ]
     if task.cgroup:
         labels.append({"key": text("cgroup"), "str": text(task.cgroup)})
     if cpu is not None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.chunks import Chunk
-from necroscope.query.idle import is_idle
+from necroscope.query.chunk import Chunk
 from necroscope.query.select import Select
+from necroscope.sense.perf.idle import is_idle
 
 _MOST_KNOWN = 500_000
 
@@ -32,14 +32,14 @@ class Source:
         """The samples, chunk by chunk."""
         for chunk in self._found:
             kept = chunk if self._with_idle else self._at_work(chunk)
-            self.samples += len(kept)
+            self.samples += _samples(kept)
             if len(kept):
                 yield kept
 
     def _at_work(self, chunk: Chunk) -> Chunk:
         numbers, place = np.unique(chunk.stack, return_inverse=True)
         idle = self._idle(chunk, numbers)[place.reshape(-1)]
-        self.idle += int(idle.sum())
+        self.idle += _samples(chunk.taken(np.flatnonzero(idle)))
         return chunk.taken(np.flatnonzero(~idle)) if idle.any() else chunk
 
     def _idle(self, chunk: Chunk, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -51,3 +51,7 @@ class Source:
         for row, text in zip(fresh, chunk.stacks.frames(numbers[fresh]) if fresh else (), strict=True):
             self._known[ids[row]] = is_idle(text)
         return np.array([self._known[one] for one in ids], np.bool_)
+
+
+def _samples(chunk: Chunk) -> int:
+    return len(chunk) if chunk.samples is None else int(chunk.samples.sum())

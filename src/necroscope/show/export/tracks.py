@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.chunks import Chunk
-from necroscope.query.ledger import Keeper, Ledger
+from necroscope.query.chunk import Chunk
+from necroscope.query.keeper import Keeper
+from necroscope.query.ledger import Ledger
 from necroscope.query.select import is_clock
 from necroscope.show.export.source import Source
 
@@ -89,15 +90,21 @@ def _ordered(held: Sequence[Chunk]) -> Rows:
     threads: dict[tuple[int, int, str], int] = {}
     by_id: dict[int, int] = {}
     texts: list[str] = []
-    parts = [(chunk.at_ns, _threads(chunk, threads), _stacks(chunk, by_id, texts), chunk.weight) for chunk in held]
     clock = all(is_clock(chunk.event.names[code]) for chunk in held for code in np.unique(chunk.event.codes))
+    parts = [
+        (chunk.at_ns, _threads(chunk, threads), _stacks(chunk, by_id, texts), chunk.weight if clock else _counts(chunk))
+        for chunk in held
+    ]
     empty = np.zeros(0, np.int64)
-    at_ns, thread, stack, weight = (
+    at_ns, thread, stack, value = (
         np.concatenate(column) for column in zip((empty, empty, empty, empty), *parts, strict=True)
     )
     in_time = np.argsort(at_ns, kind="stable")
-    value = weight[in_time] if clock else np.ones(in_time.size, np.int64)
-    return Rows(thread[in_time], tuple(threads), stack[in_time], texts, value, clock, ordered=True)
+    return Rows(thread[in_time], tuple(threads), stack[in_time], texts, value[in_time], clock, ordered=True)
+
+
+def _counts(chunk: Chunk) -> I64s:
+    return np.ones(len(chunk), np.int64) if chunk.samples is None else chunk.samples
 
 
 def _threads(chunk: Chunk, known: dict[tuple[int, int, str], int]) -> I64s:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from necroscope.query.idle import idle, innermost, is_idle
+from necroscope.sense.perf.idle import idle, innermost, is_idle
 from stage.looked import IDLE, LOOP, TICK, text
 
 

@@ -50,17 +50,17 @@ _IDLE = frozenset(
 )
 # Folded stacks name no modules.
 _KERNEL = ("", "[kernel]", "[intel_idle]", "[acpi]", "[processor]", "[cpuidle_haltpoll]")
+_WAITING = frozenset(f"{name}\x1f{module}\x1e" for name in _IDLE for module in _KERNEL)
 
 
 def is_idle(frames: str) -> bool:
     """Whether the canonical text of a stack ends where an idle core waits."""
-    name, _, module = innermost(frames)
-    return name in _IDLE and module in _KERNEL
+    return frames[frames.rfind("\x1e", 0, -1) + 1 :] in _WAITING
 
 
 def idle(stacks: Sequence[str]) -> NDArray[np.bool_]:
     """Which of the stacks are idle."""
-    return np.fromiter((is_idle(text) for text in stacks), np.bool_, len(stacks))
+    return np.array([text[text.rfind("\x1e", 0, -1) + 1 :] in _WAITING for text in stacks], np.bool_)
 
 
 def innermost(frames: str) -> tuple[str, str, str]:

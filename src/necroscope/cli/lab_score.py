@@ -1,0 +1,109 @@
+"""`necroscope lab score`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from necroscope.cli.options import Span, console, output_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from necroscope.lab.judge import Judgement
+
+
+class Seeds(click.ParamType["list[int]"]):
+    """Numbers with commas between them, also ranges: 1,2,5-9."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        if isinstance(value, list):
+            return value
+        found: list[int] = []
+        for part in str(value).split(","):
+            first, dash, last = part.strip().partition("-")
+            if not first.isdecimal() or (dash and not last.isdecimal()):
+                self.fail(f"{value!r} are no seeds; write 1,2,3 or 1-10", param, ctx)
+            found += range(int(first), int(last or first) + 1)
+        return found
+
+
+@click.command()
+@click.option("--seeds", type=Seeds(), help="Which seeds: 1,2,3 or 1-10 (default: 1).")
+@click.option("--only", multiple=True, help="This scenario only; may be given again.")
+@click.option("--for", "for_s", type=Span(), default="45s", show_default=True, help="How long each lasts, roughly.")
+@click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Keep the recordings here.")
+@click.option("--recorded", type=click.Path(path_type=Path, file_okay=False), help="Judge recordings kept earlier.")
+@click.option("--disposable-machine", is_flag=True, help="Run beside a kubelet or containers of others.")
+@click.option("--scenarios", "folders", multiple=True, type=click.Path(path_type=Path), help="Folders of your own.")
+@output_options
+def score(
+    seeds: list[int] | None,
+    only: Sequence[str],
+    for_s: float,
+    store: Path | None,
+    recorded: Path | None,
+    disposable_machine: bool,
+    folders: Sequence[Path],
+    as_json: bool,
+    no_color: bool,
+    quiet: bool,
+) -> None:
+    """Play scenarios, ask `why`, and compare with the truth. Exit code 1 when an answer is wrong.
+
+    \b
+    Examples:
+      necroscope lab score --seeds 1,2,3 --only seeds-incident --store /tmp/runs
+      necroscope lab score --recorded /tmp/runs
+    """
+    from necroscope.cli.lab import teller
+    from necroscope.lab import score as scoring
+    from necroscope.lab.catalogue import find, scenarios
+    from necroscope.lab.judge import calibration
+    from necroscope.lab.neighbours import refuse_neighbours
+
+    if recorded is not None:
+        judgements = list(scoring.recorded(recorded, only, seeds))
+    else:
+        chosen = [find(name, folders) for name in only] or list(scenarios(folders).values())
+        if not disposable_machine:
+            refuse_neighbours()
+        say = teller(console(no_color, stderr=True), quiet)
+        judgements = list(scoring.played(chosen, seeds or [1], store, for_s, say))
+    if as_json:
+        import json
+
+        rows = [asdict(one) for one in judgements]
+        document = {"schema": "necroscope.lab.score/1", "runs": rows, "calibration": calibration(judgements)}
+        click.echo(json.dumps(document, indent=2))
+    elif not quiet:
+        _table(console(no_color), judgements)
+    if any(one.mark in ("wrong", "no answer") or not one.happened for one in judgements):
+        raise click.exceptions.Exit(1)
+
+
+def _table(out: Console, judgements: Sequence[Judgement]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from necroscope.lab.judge import calibration
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("scenario", "seed", "happened", "verdict", "", "confidence", "seconds", "because"):
+        table.add_column(heading, justify="right" if heading in ("seed", "confidence", "seconds") else "left")
+    for one in judgements:
+        sure = f"{one.confidence:.2f}" if one.confidence is not None else ""
+        happened, style = (
+            "yes" if one.happened else "NO",
+            {"right": "green", "wrong": "bold red"}.get(one.mark, "yellow"),
+        )
+        row = (one.scenario, str(one.seed), happened, one.verdict, Text(one.mark, style), sure, f"{one.seconds:.1f}")
+        table.add_row(*row, Text(one.because))
+    out.print(table)
+    out.print(calibration(judgements), highlight=False)

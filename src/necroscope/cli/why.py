@@ -1,0 +1,149 @@
+"""`necroscope why`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from necroscope.cli.options import config_option, console, output_options
+from necroscope.cli.sources import store_options
+from necroscope.cli.times import Instant
+from necroscope.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from necroscope.diagnose.mechanisms import Mechanism
+    from necroscope.model import Group, Verdict
+
+_FOUND = 1
+
+
+@click.command()
+@store_options
+@click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
+@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind, for the last of it.")
+@click.option("--all", "every", is_flag=True, help="Every symptom, those of one cause together.")
+@click.option(
+    "--mechanisms",
+    "folder",
+    envvar="NECROSCOPE_MECHANISMS",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder of your own mechanisms, after /etc/necroscope/mechanisms.d (default: $NECROSCOPE_MECHANISMS).",
+)
+@config_option
+@output_options
+def why(
+    store: Path | None,
+    at_ns: int | None,
+    event: str | None,
+    every: bool,
+    folder: Path | None,
+    config_file: Path | None,
+    as_json: bool,
+    no_color: bool,
+    quiet: bool,
+) -> int:
+    """Name the cause of a symptom, with its evidence, the rivals it beat, and what to do.
+
+    Without options: the latest symptom of the recording; where there is none, the longest time that a core was taken
+    without anybody complaining. A cause is named only where the evidence carries it; how it is found is in
+    docs/how-a-cause-is-found.md.
+
+    Exit codes: 0 there was nothing to explain, 1 there was a symptom, explained or not, 2 bad usage or input.
+
+    \b
+    Examples:
+      necroscope why                               the latest symptom
+      necroscope why --event nic-reset             the latest of this kind
+      necroscope why --at 14:03:07                 what was wrong then
+      necroscope why --all                         every symptom, by cause
+      necroscope why --bundle node7.ncb --json | jq .cause
+    """
+    if sum((at_ns is not None, event is not None, every)) > 1:
+        raise BadInput("--at, --event and --all exclude each other.", "give one of them")
+    known = _mechanisms(folder)
+    out = console(no_color)
+    with _thinking(no_color, quiet or as_json):
+        found = _asked(store, config_file, at_ns, event, every, known)
+    if not quiet:
+        _print(found, out, as_json, known)
+    if isinstance(found, tuple):
+        return _FOUND if found else 0
+    return 0 if found.verdict == "no-symptom" else _FOUND
+
+
+def _mechanisms(folder: Path | None) -> tuple[Mechanism, ...]:
+    """Those in force; what was left out is said on stderr."""
+    from necroscope.diagnose.mechanisms import DEFAULT, catalogue
+    from necroscope.show.plain import plain
+
+    if folder is not None and not folder.is_dir():
+        raise BadInput(f"{folder} is no folder.", "give --mechanisms a folder of TOML files")
+    found = catalogue((*DEFAULT, folder) if folder is not None else DEFAULT)
+    for one in found.warnings:
+        click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {one.hint}", err=True)
+    return found.mechanisms
+
+
+def _asked(
+    store: Path | None,
+    config_file: Path | None,
+    at_ns: int | None,
+    event: str | None,
+    every: bool,
+    known: tuple[Mechanism, ...],
+) -> Verdict | tuple[Group, ...]:
+    from necroscope import config
+    from necroscope.diagnose.why import explain, explain_all
+    from necroscope.store.place import to_read
+    from necroscope.store.reader import Store
+
+    opened, settings = Store(to_read(store)), config.load(config_file)
+    if every:
+        return explain_all(opened, settings, known=known)
+    return explain(opened, settings, at_ns=at_ns, event=event, known=known)
+
+
+@contextmanager
+def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
+    """A sign of life on stderr, for those who can see it."""
+    if silent or not sys.stderr.isatty():
+        yield
+        return
+    with console(no_color, stderr=True).status("looking for the cause"):
+        yield
+
+
+def _print(found: Verdict | tuple[Group, ...], out: Console, as_json: bool, known: tuple[Mechanism, ...]) -> None:
+    if as_json:
+        import json
+
+        from necroscope.show.why_json import why_all_document, why_document
+
+        document: dict[str, Any] = why_all_document(found) if isinstance(found, tuple) else why_document(found)
+        click.echo(json.dumps(document, indent=2))
+        return
+    if out.is_terminal:
+        _tell(found, out, known)
+        return
+    with out.capture() as captured:
+        _tell(found, out, known)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def _tell(found: Verdict | tuple[Group, ...], out: Console, known: tuple[Mechanism, ...]) -> None:
+    from necroscope.show.story import print_story
+    from necroscope.show.story_groups import print_groups
+
+    titles = {one.id: one.title for one in known}
+    if isinstance(found, tuple):
+        print_groups(found, out, titles)
+    else:
+        print_story(found, out, titles, frozenset(one.id for one in known if one.role == "walker"))

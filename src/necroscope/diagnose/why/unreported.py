@@ -1,0 +1,79 @@
+"""Starvation that nobody reported: cores held in the kernel for seconds while somebody waited for them.
+
+A busy core is what computers are for. So without a symptom only the worst kind counts: one core nearly all in the
+kernel, for at least five seconds, with another process waiting for it most of that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from necroscope.clock import NS
+from necroscope.config import Config
+from necroscope.diagnose.mechanism import Mechanism
+from necroscope.diagnose.why.explain import explain_symptom
+from necroscope.diagnose.why.scene import Held, look_around, waiting
+from necroscope.model import Complaint, Verdict
+from necroscope.quantity import share, span
+from necroscope.query.core_heat import core_heat
+from necroscope.query.core_time import core_time
+from necroscope.query.select import Select
+from necroscope.query.starved import Run, runs
+from necroscope.store.catalog import Window
+
+_LEAST_S, _IN_KERNEL, _WAITED = 5.0, 0.85, 0.6
+_SURE = 0.8
+_BACK_NS = 24 * 3600 * NS
+_MOST_CELLS, _MOST_RUNS = 40, 3
+_NAMELESS = ("user-hog", "unknown-mechanism")
+
+
+def unreported(store: Held, recorded: Window, config: Config, known: Sequence[Mechanism]) -> Verdict:
+    """A verdict about the worst starvation of the last day that nobody reported; `no-symptom` where there is none."""
+    for run in held_cores(store, recorded, config)[:_MOST_RUNS]:
+        symptom = _complaint(run)
+        scene = look_around(store, symptom, recorded, config)
+        verdict = explain_symptom(store, symptom, recorded, config, known, others=False)
+        cause = verdict.cause
+        if cause is None or cause.confidence < _SURE or cause.kind in _NAMELESS:
+            continue
+        name = cause.process.name if cause.process else ""
+        if any(other != name and waited >= _WAITED * run.seconds for other, _, waited in waiting(scene, run)):
+            return verdict
+    return Verdict("no-symptom")
+
+
+def held_cores(store: Held, recorded: Window, config: Config) -> list[Run]:
+    """Cores that were held in the kernel, the longest first. Roll-ups tell where to look."""
+    window = max(recorded[0], recorded[1] - _BACK_NS), recorded[1]
+    snapshot = store.snapshot(window)
+    cells: set[int] = set()
+    for look in ("system", "irq"):
+        grid = core_heat(snapshot, Select(window), look, most_columns=1000, notes=[])
+        hot = np.flatnonzero((np.nan_to_num(grid.values) >= _IN_KERNEL).any(axis=0)).tolist()
+        cells.update(grid.from_ns + one * grid.column_ns for one in hot)
+        width_ns = grid.column_ns
+    windows = _joined([(at - 10 * NS, at + width_ns + 10 * NS) for at in sorted(cells)])[-_MOST_CELLS:]
+    if not windows:
+        return []
+    found = runs(core_time(store.snapshot(window), windows, []), config.cpu.busy, _LEAST_S, _IN_KERNEL)
+    return sorted(found, key=lambda run: -run.seconds)
+
+
+def _joined(windows: list[Window]) -> list[Window]:
+    found: list[Window] = []
+    for low, high in windows:
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return found
+
+
+def _complaint(run: Run) -> Complaint:
+    text = (
+        f"core {run.cpu} was held for {span(run.seconds)}, {share(run.kernel)} of it in the kernel; nobody reported it"
+    )
+    return Complaint("starved-core", run.to_ns, "found", text, f"cpu{run.cpu}")

@@ -1,0 +1,1 @@
+"""One scenario a file."""

@@ -1,0 +1,49 @@
+"""The seeds' incident: a crash-looping unit leaks memory cgroups; an innocent process has to walk over them."""
+
+from __future__ import annotations
+
+from necroscope.lab.leaks import leaked_before
+from necroscope.lab.needs import MEMORY_CGROUPS, NETWORK, SYSTEMD
+from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.shows import core_held, echo_delayed, figure, victim_stalled
+from necroscope.lab.stage import Stage
+from necroscope.lab.systemd import leaky_unit
+from necroscope.lab.walking import PAST, episodes, limit, reader, room_bytes
+from necroscope.lab.zombie_count import zombies_below
+
+
+def play(stage: Stage) -> Truth:
+    """A unit that leaves a file behind and dies, thousands of times before the recording and on during it."""
+    node_name = stage.name("node")
+    node = stage.systemd(node_name)
+    top, unit = stage.cgroup(node_name), stage.name("unit")
+    past = leaked_before(stage, node.unit_cgroup(unit), stage.rng.randint(*PAST))
+    stage.say(f"{unit} has leaked {past} memory cgroups before")
+    node.add_unit(unit, leaky_unit(restart_ms=stage.rng.randint(80, 250), kb=stage.rng.choice((16, 32, 64))))
+    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
+    limit(top, room_bytes(stage))
+    stage.victim()
+    stage.echo()
+    with stage.recording():
+        episodes(stage, walker)
+        restarts = int(node.show(unit, "NRestarts"))
+        stage.told.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
+    return Truth("zombie-memcg", Subject("unit", unit), walker.name, walker.pid, stage.cpu)
+
+
+scenario = Scenario(
+    name="seeds-incident",
+    summary="A crash-looping unit leaks memory cgroups; another process reclaims over them and holds a core.",
+    play=play,
+    cause="zombie-memcg",
+    subject="unit",
+    innocent=True,
+    needs=(MEMORY_CGROUPS, SYSTEMD, NETWORK),
+    shows=(
+        core_held(3.0, "system"),
+        victim_stalled(0.5),
+        echo_delayed(0.3),
+        figure("restarts", "restarts of the unit", at_least=20, unit="restarts"),
+        figure("zombies", "zombies below the common parent", at_least=5000, unit="cgroups"),
+    ),
+)

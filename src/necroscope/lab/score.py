@@ -1,0 +1,80 @@
+"""Plays scenarios, or takes recorded ones, asks `why` as users do, and judges the answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from necroscope import clock
+from necroscope.errors import BadInput, NecroscopeError, Unavailable
+from necroscope.lab.judge import Judgement, judge
+from necroscope.lab.runner import TRUTH, run
+from necroscope.lab.scenario import Scenario
+
+Say = Callable[[str], None]
+_WHY_S = 300.0
+
+
+def played(
+    scenarios: Iterable[Scenario], seeds: Sequence[int], keep: Path | None, for_s: float, say: Say
+) -> Iterator[Judgement]:
+    """Play each scenario with each seed and judge it. Recordings go to `keep`/NAME-SEED, or away.
+
+    A scenario that cannot be played here is told and left out.
+    """
+    import tempfile
+
+    for scenario in scenarios:
+        for seed in seeds:
+            folder = keep / f"{scenario.name}-{seed}" if keep else Path(tempfile.mkdtemp(prefix="necroscope-score-"))
+            say(f"{scenario.name}, seed {seed}")
+            try:
+                run(scenario, seed, folder, for_s, say)
+                yield judged(folder)
+            except Unavailable as error:
+                say(f"left out: {error.message}")
+                break
+            except BadInput:
+                raise
+            except NecroscopeError as error:
+                say(f"failed: {error.message}")
+            finally:
+                if keep is None:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> Iterator[Judgement]:
+    """Judge the recordings in a folder: each a folder with `store` and `truth.json`."""
+    truths = sorted(folder.glob(f"*/{TRUTH}"))
+    if not truths:
+        raise BadInput(f"{folder} holds no recorded runs", "make some with `necroscope lab score --store DIR`")
+    for path in truths:
+        truth = json.loads(path.read_text())
+        if (not only or truth["scenario"] in only) and (seeds is None or truth["seed"] in seeds):
+            yield judged(path.parent)
+
+
+def judged(folder: Path) -> Judgement:
+    """Ask `why` about the last symptom of a recorded run, and compare."""
+    truth: dict[str, Any] = json.loads((folder / TRUTH).read_text())
+    began_s = clock.elapsed_s()
+    answer = ask(folder / "store", truth["symptom"]["at"] if truth["symptom"] else None)
+    return judge(truth, answer, round(clock.elapsed_s() - began_s, 2))
+
+
+def ask(store: Path, at: str | None) -> dict[str, Any] | None:
+    """What `necroscope why --json` prints; None when that is no document."""
+    command = [sys.executable, "-m", "necroscope", "why", "--json", "--store", str(store)]
+    try:
+        done = subprocess.run(
+            [*command, *(["--at", at] if at else [])], check=False, capture_output=True, text=True, timeout=_WHY_S
+        )
+        document = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        return None
+    return document if isinstance(document, dict) else None

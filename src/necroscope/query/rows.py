@@ -1,0 +1,69 @@
+"""Rows of the small tables (units, zombies, processes, ...) of a window, sealed and live together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from necroscope.query.sealed import damage, opened
+from necroscope.store.catalog import Window
+from necroscope.store.reader import Snapshot
+
+Row = dict[str, Any]
+
+
+def rows_of(
+    snapshot: Snapshot,
+    table: str,
+    window: Window,
+    columns: list[str],
+    wanted: Callable[[Row], bool] | None = None,
+    most: int = 500_000,
+    notes: list[str] | None = None,
+) -> list[Row]:
+    """The rows of a table within a window, oldest first; of too many, the latest `most`. Damage is noted.
+
+    A column that an earlier version did not write is None.
+    """
+    told = [] if notes is None else notes
+    found: list[Row] = []
+    for part in _newest_first(snapshot, table, window, columns, told):
+        at_ns = part["at_ns"].to_numpy()
+        inside = np.flatnonzero((at_ns >= window[0]) & (at_ns <= window[1]))
+        rows = part.take(pa.array(inside)).to_pylist() if inside.size < at_ns.size else part.to_pylist()
+        found += rows if wanted is None else filter(wanted, rows)
+        if len(found) > most:
+            told.append(f"of {table}, only the latest {most:,} rows were looked at")
+            break
+    return sorted(found, key=_when)[-most:]
+
+
+def _when(row: Row) -> int:
+    at_ns: int = row["at_ns"]
+    return at_ns
+
+
+def _newest_first(
+    snapshot: Snapshot, table: str, window: Window, columns: list[str], notes: list[str]
+) -> Iterator[pa.Table]:
+    live = snapshot.live.get(table)
+    if live is not None and live.num_rows:
+        yield _with_all(live.select([name for name in columns if name in live.column_names]), columns)
+    for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
+        if segment.overlaps(window):
+            with damage(segment.file(table), notes):
+                file = opened(segment, table)
+                if file is not None:
+                    with file:
+                        there = [name for name in columns if name in file.schema_arrow.names]
+                        yield _with_all(file.read(columns=there, use_threads=False), columns)
+
+
+def _with_all(table: pa.Table, columns: list[str]) -> pa.Table:
+    for name in columns:
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows, pa.string()))
+    return table

@@ -1,0 +1,185 @@
+"""Cores with next to no idle time: when, for how long, and what they did instead.
+
+From the cores' own counters where there are some; else, as in imported profiles, from the weight of their samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.clock import NS
+from necroscope.query.core_time import CoreTime
+from necroscope.store.catalog import Window
+from necroscope.store.core_times import MODES
+
+F64s = NDArray[np.float64]
+_MS_NS = 1_000_000
+# A look that lies this much after the one before leaves a hole between their times.
+_HOLE_NS = 300 * _MS_NS
+_NEARLY = 0.07
+# Looks come every second, give or take some milliseconds.
+_EDGE_S = 0.05
+_KERNEL = ("system", "irq", "softirq")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One core, busy without a break. `shares` are of its time, by mode of `MODES`; they add up to about 1."""
+
+    cpu: int
+    from_ns: int
+    to_ns: int
+    shares: tuple[float, ...]
+    counted: bool = True
+    """False where only samples tell of it."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted."""
+        return (self.to_ns - self.from_ns) / NS
+
+    @property
+    def window(self) -> Window:
+        """From and to."""
+        return self.from_ns, self.to_ns
+
+    def share(self, mode: str) -> float:
+        """Its share of time in a mode."""
+        return self.shares[MODES.index(mode)]
+
+    @property
+    def kernel(self) -> float:
+        """Its share of time in the kernel, interrupts of both kinds included."""
+        return self.share("system") + self.share("irq") + self.share("softirq")
+
+    @property
+    def busy(self) -> float:
+        """Its share of time that it was not idle."""
+        return 1.0 - self.share("idle")
+
+    def overlaps(self, window: Window) -> bool:
+        """Whether it has time in common with a window."""
+        return self.from_ns <= window[1] and self.to_ns >= window[0]
+
+
+def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, interrupts: float = 0.0) -> list[Run]:
+    """Times of at least so many seconds in which a core was at least so busy (0 to 1), by time: in every look, or
+    nearly so and on average.
+
+    With `kernel`, at least that share of each look must also have been in the kernel: on a node that is busy anyway,
+    this finds the part of a long run in which somebody held the core in kernel mode. With `interrupts`, at least that
+    share must have been in interrupts of both kinds.
+    """
+    found: list[Run] = []
+    for cpu in np.unique(times.cpu).tolist():
+        found += _of_core(times.of(frozenset({cpu})), int(cpu), busy, seconds, kernel, interrupts)
+    return sorted(found, key=lambda run: (run.from_ns, run.cpu))
+
+
+def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: float, interrupts: float) -> Iterator[Run]:
+    total = np.maximum(1, times.spent.sum(axis=1))
+    used = 1.0 - times.spent[:, MODES.index("idle")] / total
+    inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
+    called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
+    full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
+    nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
+    # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
+    full |= nearly & np.roll(full, 1) & np.roll(full, -1)
+    hole = times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS
+    for first, end in _together(nearly, hole):
+        for low, high in _full_parts(full[first:end], used[first:end] - busy):
+            run = _run(times, cpu, first + low, first + high)
+            if run.seconds >= seconds - _EDGE_S:
+                yield run
+
+
+def _together(on: NDArray[np.bool_], hole: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Looks that follow one another, all of them on: first, and after the last."""
+    low: int | None = None
+    for row in range(on.size + 1):
+        goes_on = row < on.size and bool(on[row])
+        if low is not None and (not goes_on or hole[row - 1]):
+            yield low, row
+            low = None
+        if goes_on and low is None:
+            low = row
+
+
+def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
+    """Parts around full looks among nearly full ones, as long as they are full on average.
+
+    What has a core for itself at real-time priority is still stopped for a twentieth of each second: so the first look
+    that is not quite full ends nothing.
+    """
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < full.size:
+        if not full[at]:
+            at += 1
+            continue
+        low, high, spare = at, at + 1, float(above[at])
+        while high < full.size and (full[high] or spare + above[high] >= 0):
+            spare += float(above[high])
+            high += 1
+        ended = found[-1][1] if found else 0
+        while low > ended and spare + above[low - 1] >= 0:
+            low -= 1
+            spare += float(above[low])
+        if found and low == ended:
+            low, _ = found.pop()
+        found.append((low, high))
+        at = high
+    return found
+
+
+def _run(times: CoreTime, cpu: int, low: int, high: int) -> Run:
+    spent = times.spent[low:high].sum(axis=0)
+    shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
+    return Run(cpu, int(times.begin_ns[low]), int(times.at_ns[high - 1]), shares)
+
+
+def within(times: CoreTime, run: Run, window: Window) -> Run:
+    """The part of a run that lies in a window, with what the core did in it."""
+    low, high = max(run.from_ns, window[0]), min(run.to_ns, window[1])
+    of_core = times.of(frozenset({run.cpu}))
+    spent = (of_core.spent * of_core.share_in((low, high))[:, None]).sum(axis=0)
+    total = float(spent.sum())
+    shares = tuple(float(one) for one in spent / total) if total > 0 else run.shares
+    return Run(run.cpu, low, high, shares, run.counted)
+
+
+def from_samples(seconds: dict[int, dict[int, tuple[float, float]]], busy: float, at_least: int) -> list[Run]:
+    """Runs by samples alone: core -> second -> (busy seconds, of these in the kernel). Steal and idle look alike."""
+    found = []
+    for cpu, by_second in seconds.items():
+        full = sorted(second for second, (spent, _) in by_second.items() if spent >= busy)
+        for first, last in _stretches(full):
+            if last - first + 1 >= at_least:
+                rows = [by_second[second] for second in range(first, last + 1)]
+                total = sum(spent for spent, _ in rows) or 1.0
+                kernel = sum(inside for _, inside in rows) / total
+                shares = tuple({"user": 1 - kernel, "system": kernel}.get(mode, 0.0) for mode in MODES)
+                found.append(Run(cpu, first * NS, (last + 1) * NS - 1, shares, counted=False))
+    return sorted(found, key=lambda run: (run.from_ns, run.cpu))
+
+
+def _stretches(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    first = last = None
+    for one in numbers:
+        if last is not None and first is not None and one != last + 1:
+            yield first, last
+            first = one
+        first = one if first is None else first
+        last = one
+    if first is not None and last is not None:
+        yield first, last
+
+
+def mean_busy(times: CoreTime, window: Window) -> float | None:
+    """How busy all cores together were in a window; None where no counter tells."""
+    spent = times.spent_in(window)
+    return spent.busy_s / spent.core_s if spent.core_s > 0 else None

@@ -1,0 +1,80 @@
+"""`necroscope lab`: what it lists, describes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stage.program import Program
+
+OWN = """
+from necroscope.lab.scenario import Need, Scenario, Show, Truth
+scenario = Scenario(
+    name="mine", summary="What I made.", play=lambda stage: Truth(None), cause=None,
+    needs=(Need("a moon", lambda: "a moon above the machine"),),
+    shows=(Show("light", lambda stage: 1.0, at_least=0.5, unit="lux"),),
+)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(OWN)
+    return tmp_path
+
+
+def test_list_has_every_scenario_with_its_truth(necroscope: Program, own: Path) -> None:
+    ran = necroscope("lab", "list", "--json", "--scenarios", own)
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["schema"] == "necroscope.lab.list/1"
+    rows = {row["name"]: row for row in document["scenarios"]}
+    assert rows["seeds-incident"]["truth"] == {
+        "cause": "zombie-memcg", "subject": {"kind": "unit", "name": None}, "verdict": "explained", "innocent": True,
+    }  # fmt: skip
+    assert rows["healthy-idle"]["truth"]["cause"] is None
+    assert rows["mine"]["missing"][-1] == "a moon above the machine"
+    table = necroscope("lab", "list", "--scenarios", own).out
+    assert "seeds-incident" in table
+    assert "What I made." in table
+
+
+def test_describe_tells_what_it_must_show(necroscope: Program, own: Path) -> None:
+    ran = necroscope("lab", "describe", "mine", "--scenarios", own)
+    assert ran.code == 0
+    assert "the right verdict is unexplained" in ran.out
+    assert "light: at least 0.5 lux" in ran.out
+    assert "a moon above the machine" in ran.out
+    shows = json.loads(necroscope("lab", "describe", "mine", "--scenarios", own, "--json").out)["shows"]
+    assert shows == [{"text": "light", "at_least": 0.5, "at_most": None, "unit": "lux"}]
+
+
+def test_what_cannot_be_played_is_refused_with_its_need(necroscope: Program, own: Path, tmp_path: Path) -> None:
+    arguments = ("lab", "run", "mine", "--scenarios", own, "--store", tmp_path / "out", "--disposable-machine")
+    ran = necroscope(*arguments)
+    assert ran.code == 3
+    assert "a moon above the machine" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("lab", "run", "nothing"), "there is no scenario 'nothing'"),
+        (("lab", "describe", "nothing"), "there is no scenario 'nothing'"),
+        (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is no folder"),
+        (("lab", "score", "--seeds", "1,x"), "'1,x' are no seeds"),
+        (("lab", "score", "--recorded", "/nowhere/at/all"), "/nowhere/at/all holds no recorded runs"),
+    ],
+)
+def test_bad_usage(necroscope: Program, arguments: tuple[str, ...], message: str) -> None:
+    ran = necroscope(*arguments)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
+    ran = necroscope("lab", "clean")
+    assert (ran.code, ran.out) == (0, "nothing was left behind\n")

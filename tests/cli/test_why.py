@@ -1,0 +1,132 @@
+"""`necroscope why` as users see it, on a recorded incident."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from necroscope.store.tables import Event
+from necroscope.store.writer import Writer
+from stage.incidents import INCIDENTS, unpacked
+from stage.program import Program
+from stage.recorded import NS, START_NS, Sample
+
+BUNDLE = INCIDENTS / "seeds-incident.ncb"
+TRUTH: dict[str, Any] = json.loads(BUNDLE.with_suffix(".json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked(BUNDLE, tmp_path_factory.mktemp("incident"))
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four cores at 10 % for two minutes."""
+    folder = tmp_path_factory.mktemp("quiet")
+    writer = Writer(folder, flush_s=1e9, segment_s=1e9)
+    for number in range(120):
+        times = [(str(cpu), mode, share * number) for cpu in range(4) for mode, share in (("user", 0.1), ("idle", 0.9))]
+        samples = [Sample("cpu_time_seconds", round(value, 3), (cpu, mode)) for cpu, mode, value in times]
+        writer.add_signals(START_NS + number * NS, samples, "cpu")
+    writer.add_events([Event(START_NS + 60 * NS, "unit-start", "systemd", "a.service", "started")])
+    writer.close()
+    return folder
+
+
+def test_the_document_of_a_bundle(necroscope: Program) -> None:
+    ran = necroscope("why", "--bundle", BUNDLE, "--json")
+    assert ran.code == 1
+    document = ran.document
+    assert document["schema"] == "necroscope.why/1"
+    assert document["verdict"] == "explained"
+    cause = document["cause"]
+    assert (cause["kind"], cause["cpu"], cause["subject"]) == (TRUTH["cause"], TRUTH["cpu"], TRUTH["subject"])
+    assert cause["process"]["name"] == TRUTH["process"]["name"]
+    assert 0.5 < cause["confidence"] <= 1
+    kinds = [one["kind"] for one in document["chain"]]
+    for kind in ("symptom", "starved-core", "walker", "mechanism", "grew", "leak-source"):
+        assert kind in kinds
+    assert {"page-faults", "interrupt-affinity", "steal"} <= {one["hypothesis"] for one in document["rejected"]}
+    assert any(remedy["command"] for remedy in document["remedies"])
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_story(necroscope: Program, store: Path, columns: int) -> None:
+    ran = necroscope("why", "--store", store, columns=columns)
+    assert (ran.code, ran.err) == (1, "")
+    lines = ran.out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert lines[0].startswith("✖ EXPLAINED  zombie-memcg")
+    assert f"  unit {TRUTH['subject']['name']} is behind it." in lines
+    assert any("█" in line and line.strip().startswith(f"core {TRUTH['cpu']}") for line in lines)
+    assert "What to do" in lines
+
+
+def test_every_symptom_by_cause(necroscope: Program, store: Path) -> None:
+    ran = necroscope("why", "--store", store, "--all", "--json")
+    assert ran.code == 1
+    by_subject = {
+        json.dumps((one["cause"] or {}).get("subject")): len(one["symptoms"]) for one in ran.document["groups"]
+    }
+    assert by_subject[json.dumps(TRUTH["subject"])] >= 1
+    text = necroscope("why", "--store", store, "--all", columns=80).out
+    assert f"✖ unit {TRUTH['subject']['name']}  zombie-memcg" in text
+
+
+def test_an_event_by_kind_and_by_id_and_a_time(necroscope: Program, store: Path) -> None:
+    latest = necroscope("why", "--store", store, "--json").document["symptom"]
+    for arguments in (("--event", latest["kind"]), ("--event", latest["id"]), ("--at", latest["at"])):
+        assert necroscope("why", "--store", store, *arguments, "--json").document["symptom"]["id"] == latest["id"]
+
+
+def test_nothing_to_explain(necroscope: Program, quiet: Path) -> None:
+    ran = necroscope("why", "--store", quiet)
+    assert ran.code == 0
+    assert ran.out.startswith("✔ NOTHING TO EXPLAIN")
+    document = necroscope("why", "--store", quiet, "--json").document
+    assert (document["verdict"], document["cause"], document["symptom"]) == ("no-symptom", None, None)
+    assert necroscope("why", "--store", quiet, "--all").code == 0
+
+
+def test_quiet_says_it_by_the_exit_code(necroscope: Program, store: Path) -> None:
+    ran = necroscope("why", "--store", store, "-q")
+    assert (ran.code, ran.out, ran.err) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--event", "no-such-event"), "no event"),
+        (("--at", "now", "--all"), "exclude each other"),
+        (("--at", "yesterday-ish"), "is no time"),
+        (("--mechanisms", "/no/such/folder"), "is no folder"),
+    ],
+)
+def test_bad_usage(necroscope: Program, store: Path, arguments: tuple[str, ...], words: str) -> None:
+    ran = necroscope("why", "--store", store, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+def test_no_store(necroscope: Program, tmp_path: Path) -> None:
+    ran = necroscope("why", "--store", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "hint" in ran.err
+
+
+def test_a_mechanism_of_the_users_own_explains_and_a_broken_file_only_warns(
+    necroscope: Program, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        '[[mechanisms]]\nid = "our-walk"\ntitle = "our own name for it"\nexpensive = "It is."\nreferences = ["wiki"]\n'
+        'functions = ["mem_cgroup_iter"]\npriority = 100\ngrows = "zombies"\n'
+    )
+    (tmp_path / "worse.toml").write_text('[[mechanisms]]\nid = "worse"\ntitle = 3\n')
+    ran = necroscope("why", "--store", store, "--mechanisms", tmp_path, "--json")
+    assert f"{tmp_path / 'worse.toml'}, line " in ran.err
+    assert "hint" in ran.err
+    assert (ran.code, ran.document["cause"]["kind"]) == (1, "our-walk")

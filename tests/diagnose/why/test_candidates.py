@@ -1,0 +1,86 @@
+"""Starved cores with who was on them, the best first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from necroscope.clock import NS
+from necroscope.config import Config
+from necroscope.diagnose.why.candidates import Candidate, candidates
+from necroscope.diagnose.why.scene import Held, look_around, span_of
+from necroscope.model import Complaint
+from stage.incident import SMAPS, Played, at, nic_reset
+
+
+def _candidates(node: Played, folder: Path, second: float, text: str = "x") -> list[Candidate]:
+    held = Held(node.write(folder))
+    recorded = span_of(held.snapshot())
+    assert recorded is not None
+    return candidates(look_around(held, Complaint("nic-reset", at(second), "kmsg", text), recorded, Config()))
+
+
+def _who(found: list[Candidate]) -> list[str]:
+    return [one.suspect.name for one in found if one.suspect is not None]
+
+
+def test_the_kernel_before_programs_and_the_near_before_the_far(tmp_path: Path) -> None:
+    node = Played(4, 120)
+    node.usual()
+    node.does(0, 60, 66, 1.0, "computes", 1, cgroup="/c")
+    node.does(1, 60, 66, 1.0, "walks", 2, frames=SMAPS, mode="system", cgroup="/w")
+    node.does(2, 30, 36, 1.0, "walked", 3, frames=SMAPS, mode="system", cgroup="/x")
+    nic_reset(node, 70)
+    found = _candidates(node, tmp_path, 70)
+    assert _who(found) == ["walks", "computes", "walked"]
+    assert found[0].score > 1.5 * found[1].score > 2 * found[2].score
+
+
+def test_what_the_message_names_wins(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.does(0, 60, 66, 1.0, "computes", 1, cgroup="/c")
+    node.does(1, 60, 66, 1.0, "walks", 2, frames=SMAPS, mode="system", cgroup="/w")
+    assert _who(_candidates(node, tmp_path, 70, "napi CPU: 0."))[0] == "computes"
+
+
+def test_somebody_who_takes_a_core_that_is_busy_all_along(tmp_path: Path) -> None:
+    node = Played(1, 120)
+    for number in range(6):
+        node.does(0, 0, 60, 0.17, f"crowd{number}", 10 + number, cgroup=f"/crowd{number}")
+        node.does(0, 67, 120, 0.17, f"crowd{number}", 10 + number, cgroup=f"/crowd{number}")
+    node.does(0, 60, 67, 0.9, "taker", 2, cgroup="/t")
+    node.does(0, 60, 67, 0.1, "crowd0", 10, cgroup="/crowd0")
+    nic_reset(node, 70)
+    best = _candidates(node, tmp_path, 70)[0]
+    assert best.suspect is not None
+    assert best.suspect.name == "taker"
+    assert best.run.seconds == pytest.approx(7.0, abs=1.1)
+    assert best.suspect.share > 0.75
+
+
+def test_a_cgroup_whose_processes_take_turns(tmp_path: Path) -> None:
+    node = Played(1, 90)
+    node.usual()
+    for number in range(20):
+        node.does(0, 60, 67, 0.0375, f"turn{number}", 100 + number, cgroup="/turns", frames=SMAPS, mode="system")
+    best = _candidates(node, tmp_path, 70)[0]
+    assert best.suspect is not None
+    assert (best.suspect.cgroup, len(best.suspect.pids)) == ("/turns", 20)
+    assert best.suspect.share == pytest.approx(0.75, abs=0.1)
+
+
+def test_of_the_same_again_the_last_time_before_the_symptom_leads(tmp_path: Path) -> None:
+    """A log whose times are uncertain: what came after the symptom may have caused it, but rather what came before."""
+    node = Played(2, 120)
+    node.usual()
+    for begin in (40, 60, 73):
+        node.does(1, begin, begin + 6, 1.0, "walks", 2, frames=SMAPS, mode="system", cgroup="/w")
+    held = Held(node.write(tmp_path))
+    recorded = span_of(held.snapshot())
+    assert recorded is not None
+    symptom = Complaint("nic-reset", at(70), "kmsg", "x", uncertainty_ns=14 * NS)
+    found = candidates(look_around(held, symptom, recorded, Config()))
+    assert (found[0].run.from_ns - at(0)) // NS == 60
+    assert {(one.run.from_ns - at(0)) // NS for one in found} == {40, 60, 73}

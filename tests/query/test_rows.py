@@ -1,0 +1,65 @@
+"""Rows of small tables, sealed and live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from necroscope.clock import NS
+from necroscope.model import ParentCount
+from necroscope.query.rows import rows_of
+from necroscope.store.reader import Store
+from necroscope.store.writer import Writer
+from stage.recorded import START_NS
+
+COLUMNS = ["at_ns", "parent", "zombies"]
+EVER = (0, 1 << 62)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    for number in range(6):
+        writer.add_zombies(START_NS + number * NS, [ParentCount("/a", number), ParentCount("/b", 10 * number)])
+        if number in (1, 3):
+            writer.seal()
+    writer.flush()
+    writer.disown()
+    return Store(tmp_path)
+
+
+def test_sealed_and_live_rows_by_time(store: Store) -> None:
+    rows = rows_of(store.snapshot(), "zombies", EVER, COLUMNS, lambda row: row["parent"] == "/a")
+    assert [row["zombies"] for row in rows] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_window(store: Store) -> None:
+    rows = rows_of(store.snapshot(), "zombies", (START_NS + NS, START_NS + 2 * NS), COLUMNS)
+    assert [(row["parent"], row["zombies"]) for row in rows] == [("/a", 1), ("/b", 10), ("/a", 2), ("/b", 20)]
+
+
+def test_of_too_many_the_latest(store: Store) -> None:
+    notes: list[str] = []
+    rows = rows_of(store.snapshot(), "zombies", EVER, COLUMNS, most=3, notes=notes)
+    assert [row["zombies"] for row in rows] == [40, 5, 50]
+    assert notes == ["of zombies, only the latest 3 rows were looked at"]
+
+
+def test_a_table_without_rows(store: Store) -> None:
+    assert rows_of(store.snapshot(), "units", EVER, ["at_ns", "name"]) == []
+
+
+def test_damage_is_noted(store: Store) -> None:
+    (path, *_) = store.snapshot().files("zombies")
+    path.write_bytes(b"PAR1 and nothing more")
+    notes: list[str] = []
+    rows = rows_of(store.snapshot(), "zombies", EVER, COLUMNS, notes=notes)
+    assert len(rows) == 8
+    assert notes == [f"{path} is damaged and left out"]
+
+
+def test_a_column_that_was_not_written_is_unknown(store: Store) -> None:
+    rows = rows_of(store.snapshot(), "zombies", EVER, [*COLUMNS, "later"])
+    assert len(rows) == 12
+    assert {row["later"] for row in rows} == {None}

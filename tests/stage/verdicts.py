@@ -1,0 +1,85 @@
+"""A verdict to tell: the seeds' incident, with every kind of claim, and pictures."""
+
+from __future__ import annotations
+
+from necroscope.clock import NS
+from necroscope.model import (
+    Cause,
+    Claim,
+    Complaint,
+    Evidence,
+    Growth,
+    Missing,
+    ProcessRef,
+    Rejected,
+    Remedy,
+    Strip,
+    Subject,
+    Verdict,
+)
+
+AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
+WINDOW = (AT_NS - 9 * NS, AT_NS - 2 * NS)
+
+SYMPTOM = Complaint("nic-reset", AT_NS, "kmsg", "ena eth0: Trigger reset is on, reason 15", "eth0", 0, 42)
+_FIRST_NS = AT_NS - 3600 * NS
+STRIP = Strip(
+    39,
+    AT_NS - 30 * NS,
+    tuple(1.0 if 20 <= n < 27 else None if n == 3 else 0.1 for n in range(35)),
+    tuple(0.98 if 20 <= n < 27 else None if n == 3 else 0.05 for n in range(35)),
+    tuple(None if n == 3 else 0.08 for n in range(35)),
+)
+GROWTH = Growth(
+    "zombies",
+    tuple(_FIRST_NS + 10 * NS * n for n in range(361)),
+    tuple(68_000 + n + n // 2 for n in range(361)),
+    "acme-agent.service",
+    tuple(_FIRST_NS + 300 * NS * n for n in range(12)),
+)
+CHAIN = (
+    Claim("symptom", "nic-reset of eth0", (Evidence("ena eth0: Trigger reset is on, reason 15", "kmsg"),)),
+    Claim(
+        "starved-core",
+        "core 39 was taken for 6.6 s, until 2.0 s before the symptom",
+        (Evidence("core 39 had no idle time for 6.6 s", "cpu", 6.6, "s", WINDOW),),
+    ),
+    Claim("walker", "statsd (pid 811) took 98 % of core 39", (Evidence("mem_cgroup_iter 44 %", "samples", 0.44),)),
+    Claim(
+        "mechanism",
+        "the kernel walks removed memory cgroups",
+        (Evidence("68,540 are in its tree", "zombies", 68_540), Evidence("Each costs a cache miss.", "mechanisms")),
+    ),
+    Claim("grew", "removed memory cgroups pile up", (Evidence("68,540 zombies", "memcg", 68_540, "cgroups"),)),
+    Claim("leak-source", "unit acme-agent.service leaks them", tuple(Evidence(f"fact {n}", "x") for n in range(9))),
+    Claim("why-it-runs", "it is enabled by the image and never succeeded"),
+    Claim("something-new", "a kind of claim that nobody has told yet"),
+)
+EXPLAINED = Verdict(
+    "explained",
+    SYMPTOM,
+    Cause("zombie-memcg", Subject("unit", "acme-agent.service"), ProcessRef("statsd", 811), 39, 0.9712),
+    CHAIN,
+    (
+        Rejected("page-faults", "60,206 a second, 60,844 in quiet times", (Evidence("60,206", "vmstat", 60_206.4),)),
+        Rejected("cpu-quota", "no cgroup with a quota was seen", (), False),
+    ),
+    (Missing("run-delay: this kernel has no /proc/schedstat", "boot with schedstats=enable"),),
+    (
+        Remedy(
+            "disable-unit",
+            "acme-agent.service",
+            "systemctl disable --now -- acme-agent.service",
+            "stop it.",
+            "r",
+            "none",
+        ),
+        Remedy("reboot", text="Reboot.", risk="hides the cause", cost="downtime", purges_existing=True),
+    ),
+    WINDOW,
+    STRIP,
+    GROWTH,
+    ("the recording has a hole of 3 s",),
+)
+UNEXPLAINED = Verdict("unexplained", SYMPTOM, None, CHAIN[:1], missing=(Missing("no samples of core 39"),))
+QUIET = Verdict("no-symptom")
