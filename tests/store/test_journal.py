@@ -138,7 +138,7 @@ def test_what_is_dropped_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     journal = Journal(tmp_path / "absent", 1)
     with pytest.raises(FileNotFoundError):
         journal.append({"samples": sample_rows(second(5))})
-    (lost,) = journal.drop()
+    lost = journal.drop()
     assert lost.samples == 20
     assert START_NS + 5 * 10**9 == lost.from_ns < lost.to_ns < START_NS + 6 * 10**9
     assert journal.unwritten_bytes == 0

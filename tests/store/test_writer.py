@@ -322,6 +322,27 @@ def test_a_full_disk_takes_the_oldest_segments(tmp_path: Path, monkeypatch: pyte
     writer.close()
 
 
+def test_what_was_told_in_lost_rows_is_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer(tmp_path, flush_s=1e9, max_unwritten_bytes=4000)
+    writer.add_samples(second(0))
+    writer.seal()
+    disk = FullDisk(monkeypatch, errno.ENOSPC)
+    for number in range(1, 20):
+        disk.full = number in (1, *range(3, 15))  # number 3 tells what went for number 1, and is lost
+        writer.add_samples(second(number))
+        writer.flush()
+    lost = writer.status().lost_samples
+    writer.close()
+    kinds = [row["kind"] for row in stored(tmp_path, "events")]
+    assert kinds.count("recorder-gap") == 1, kinds
+    assert kinds.count("retention") == 1, kinds
+    told = {row["kind"]: row["text"] for row in stored(tmp_path, "events")}
+    assert told["recorder-gap"].startswith(f"{lost} samples and other rows")
+    assert "No space left" in told["recorder-gap"]
+    assert told["retention"].startswith("2 segments ("), "those that went for numbers 1 and 3"
+    assert "the disk was full" in told["retention"]
+
+
 @pytest.mark.root
 def test_a_really_full_filesystem(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "none", tmp_path], check=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,11 +66,11 @@ class Journal:
             self._write(self._unwritten[0][0])
             self._unwritten.popleft()
 
-    def drop(self) -> list[Lost]:
+    def drop(self) -> Lost:
         """Give up what could not be written; nothing may be appended after that."""
         lost = [_lost(tables) for _, tables in self._unwritten]
         self._unwritten.clear()
-        return lost
+        return together(lost)
 
     def sync(self) -> None:
         """Make what is written survive the machine."""
@@ -116,6 +117,11 @@ class Journal:
             raise
         self._end += len(data)
         self._synced = False
+
+
+def together(lost: Collection[Lost]) -> Lost:
+    """All of them as one, from the first to the last."""
+    return Lost(sum(one.samples for one in lost), min(one.from_ns for one in lost), max(one.to_ns for one in lost))
 
 
 def _lost(tables: Tables) -> Lost:

@@ -100,12 +100,17 @@ class Keeper:
         self._roller.prune(self.segments)
         return True
 
-    def take_events(self) -> list[Event]:
-        """What went since the last call, as one event."""
-        gone, self._gone = self._gone, []
+    def untold(self) -> tuple[list[Event], int]:
+        """What went and was not told yet, as one event; and of how many segments it tells, for `told`."""
+        gone = self._gone
         # Not later than the rows that are left: an import of last year must not become old by what is told about it.
         newest_ns = max((one.to_ns for one in (*self._sizes, *(one.segment for one in gone))), default=0)
-        return [_told(gone, min(newest_ns, clock.now().realtime_ns))] if gone else []
+        events = [_told(gone, min(newest_ns, clock.now().realtime_ns))] if gone else []
+        return events, len(gone)
+
+    def told(self, count: int) -> None:
+        """So many of those that went are told of on the disk."""
+        del self._gone[:count]
 
     def hours_left(self) -> float | None:
         """For how many hours back the store will hold everything at the rate of late; None: not known yet."""

@@ -2,7 +2,8 @@
 
 A disk that is full or read-only does not end the writer. Segments that may go make room; what still cannot be written
 is kept in memory up to a bound; then the oldest journal's unwritten rows go, all at once, because later rows of a
-journal mean nothing without the earlier ones. What was lost is told by an event, once it can be written.
+journal mean nothing without the earlier ones. What was lost is told by an event, once it can be written, and told
+again when the rows that told of it were lost themselves.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from necroscope import clock
 from necroscope.store.arrow import Tables
 from necroscope.store.catalog import journals, sync_path
-from necroscope.store.journal import Journal, Lost
+from necroscope.store.journal import Journal, Lost, together
 from necroscope.store.keeper import Keeper
 from necroscope.store.segment import Staged, write_segment
 from necroscope.store.tables import Event
@@ -27,6 +29,16 @@ GAP = "recorder-gap"
 
 _RETRY_S = 5.0
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """News on its way to the disk in the rows of a journal: how many events, losses and removals it tells of."""
+
+    journal: Journal
+    events: int
+    lost: int
+    gone: int
 
 
 class Spool:
@@ -39,6 +51,7 @@ class Spool:
         self._waiting: deque[Journal] = deque()
         self._lost: list[Lost] = []
         self._events: list[Event] = []
+        self._telling: _Telling | None = None
         self._retry_at_s = 0.0
         self._lost_why = ""
         self._writes = True
@@ -104,6 +117,7 @@ class Spool:
             if not (self._attempt(journal.drain) and self._attempt(partial(self._seal_one, journal))):
                 self._bound_memory()
                 return
+            self._settle()
             self._waiting.popleft()
         if self._writes:
             self.trouble = ""
@@ -114,13 +128,14 @@ class Spool:
         self._attempt(lambda: self._keeper.tidy(patient=False))
 
     def take_events(self) -> list[Event]:
-        """What has to be told of gaps, damage and removal, each once, and not before it can be written."""
-        if not self._writes:
+        """What has to be told of gaps, damage and removal, not before it can be written. They belong into the rows
+        that are appended next; when those are lost, they are told again."""
+        if not self._writes or self._telling is not None:
             return []
-        events, self._events = self._events + self._keeper.take_events(), []
-        if self._lost:
-            events.append(_gap(self._lost, self._lost_why))
-            self._lost = []
+        removals, gone = self._keeper.untold()
+        gaps = [_gap(self._lost, self._lost_why)] if self._lost else []
+        if events := self._events + removals + gaps:
+            self._telling = _Telling(self._journal, len(self._events), len(self._lost), gone)
         return events
 
     def _adopt(self) -> int:
@@ -148,6 +163,7 @@ class Spool:
             self._bound_memory()
         elif not before:
             self._retry_at_s = 0.0
+        self._settle()
         if self._writes and not self._waiting:
             self.trouble = ""
         return self._writes
@@ -175,20 +191,31 @@ class Spool:
                     return False
                 action = again or action
 
+    def _settle(self) -> None:
+        """What was being told is told once the rows that tell it are on the disk."""
+        if self._telling is None or self._telling.journal.unwritten_bytes:
+            return
+        del self._events[: self._telling.events]
+        del self._lost[: self._telling.lost]
+        self._keeper.told(self._telling.gone)
+        self._telling = None
+
     def _bound_memory(self) -> None:
         while sum(one.unwritten_bytes for one in (*self._waiting, self._journal)) > self._max_unwritten:
             oldest = next(one for one in (*self._waiting, self._journal) if one.unwritten_bytes)
             lost = oldest.drop()
-            self._lost += lost
+            if self._telling is not None and self._telling.journal is oldest:
+                self._telling = None
+            self._lost.append(lost)
             self._lost_why = self.trouble
-            self.lost_samples += sum(one.samples for one in lost)
+            self.lost_samples += lost.samples
             if oldest is self._journal:
                 self.rotate()
 
 
 def _gap(lost: list[Lost], reason: str) -> Event:
     """What is missing, as an event at the time where it begins to be missing."""
-    from_ns, to_ns = min(one.from_ns for one in lost), max(one.to_ns for one in lost)
-    samples = sum(one.samples for one in lost)
-    text = f"{samples:,} samples and other rows from {clock.iso(from_ns)} to {clock.iso(to_ns)} were lost: {reason}"
-    return Event(from_ns, GAP, "recorder", "store", text)
+    all_of = together(lost)
+    span = f"from {clock.iso(all_of.from_ns)} to {clock.iso(all_of.to_ns)}"
+    text = f"{all_of.samples:,} samples and other rows {span} were lost: {reason}"
+    return Event(all_of.from_ns, GAP, "recorder", "store", text)
