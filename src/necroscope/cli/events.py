@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from necroscope.cli.apart import apart
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
@@ -62,9 +63,12 @@ def events(
     refuse_backwards(since_ns, until_ns, "--since and --until")
     window = (since_ns or 0, _FOREVER_NS if until_ns is None else until_ns)
     opened = Store(to_read(store))
-    with Engine(opened, window) as engine:
-        notes = engine.notes
-        rows = engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
+
+    def asked() -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+        with Engine(opened, window) as engine:
+            return engine.notes, engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
+
+    notes, rows = apart(asked)
     found = [row for row in rows if not kinds or row["kind"] in kinds]
     looked = _patterns(opened, window) if with_patterns else []
     seen = [one for one in looked if not kinds or one.kind in kinds]

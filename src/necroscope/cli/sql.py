@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from necroscope.cli.apart import apart
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
@@ -54,28 +53,24 @@ def sql(
 
     refuse_backwards(from_ns, to_ns, "--from and --to")
     window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
-    with _stoppable(), Engine(Store(to_read(store)), window) as engine:
-        for note in engine.notes:
-            click.echo(f"necroscope: {note}; what came before it is shown", err=True)
-        answer = engine.ask(query)
-        if quiet:
-            for _ in answer.batches:
-                pass
-        elif as_json:
-            _print_json(answer)
-        else:
-            _print_table(answer, no_color)
+
+    def answered() -> None:
+        with Engine(Store(to_read(store)), window) as engine:
+            for note in engine.notes:
+                click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+            _print(engine.ask(query), as_json, no_color, quiet)
+
+    apart(answered)
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Ctrl-C while DuckDB computes comes as an error of its own."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) != "Query interrupted":
-            raise
-        raise KeyboardInterrupt from error
+def _print(answer: Answer, as_json: bool, no_color: bool, quiet: bool) -> None:
+    if quiet:
+        for _ in answer.batches:
+            pass
+    elif as_json:
+        _print_json(answer)
+    else:
+        _print_table(answer, no_color)
 
 
 def _print_json(answer: Answer) -> None:
