@@ -31,7 +31,6 @@ from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_ROOM, _LARGE_PAGE, _HUGEPAGE = 192 << 20, 2 << 20, 14
 # Less than that is not worth a process.
 _PIECE_BYTES = 8 << 20
 # No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
@@ -150,19 +149,7 @@ def reuse_memory() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(_MMAP_THRESHOLD, 256 << 20)
         libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
-        _in_large_pages(libc)
     gc.freeze()
-
-
-def _in_large_pages(libc: ctypes.CDLL) -> None:
-    """Ask for large pages for the memory that the C library will hand out next: they are cheaper to get."""
-    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
-    libc.free.argtypes = (ctypes.c_void_p,)
-    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    room = libc.malloc(_ROOM)
-    libc.free(room)
-    start = -(-room // _LARGE_PAGE) * _LARGE_PAGE
-    libc.madvise(start, room + _ROOM - _LARGE_PAGE - start, _HUGEPAGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from necroscope.store.tables import JOURNAL, Table
@@ -81,8 +82,14 @@ def _spans(tables: Tables) -> Iterator[tuple[int, int]]:
             yield span["min"], span["max"]
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()) if column.type == WORD else column
+def _sortable(column: pa.ChunkedArray) -> Any:
+    """What sorts as the column does: of words, the places of their texts among all texts."""
+    if column.type != WORD or column.null_count:
+        return column.cast(pa.string()) if column.type == WORD else column
+    words = column.unify_dictionaries().combine_chunks()
+    texts = words.dictionary.to_pylist()
+    place = {text: number for number, text in enumerate(sorted(set(texts)))}
+    return np.array([place[text] for text in texts], np.int32)[words.indices.to_numpy()]
 
 
 def _array(values: Any, wanted: pa.DataType) -> Any:

@@ -18,6 +18,7 @@ from necroscope.clock import NS
 from necroscope.sense.perf.idle import idle
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.store.arrow import WORD, Tables, from_columns, in_order
+from necroscope.store.grouping import groups, numbered, sums
 from necroscope.store.tables import (
     FLAMES,
     JOURNAL,
@@ -64,13 +65,14 @@ def unpacked(tables: Tables) -> Tables:
 
 
 def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> Iterator[tuple[str, pa.Table, int]]:
-    encoded = samples["stack_id"].combine_chunks().dictionary_encode()
-    ids = encoded.dictionary.to_numpy()
+    seen = samples["stack_id"].to_numpy()
+    code, one_of = numbered(seen)
+    ids = seen[one_of]
     frames = _frames_of(ids, stacks)
     by_text = pc.sort_indices(frames).to_numpy()
     number_of = np.empty(ids.size, np.int32)
     number_of[by_text] = np.arange(ids.size, dtype=np.int32)
-    stack = number_of[encoded.indices.to_numpy()]
+    stack = number_of[code]
     frames = frames.take(pa.array(by_text))
     yield "samples", _samples_table(samples, stack, number), ROWS_PER_GROUP
     columns = {
@@ -143,69 +145,54 @@ def _in_kernel(frames: pa.Array) -> NDArray[np.bool_]:
 
 
 def _seconds_table(samples: pa.Table, kernel: NDArray[np.bool_]) -> pa.Table:
+    second, cpu = np.floor_divide(samples["at_ns"].to_numpy(), NS), samples["cpu"].to_numpy()
     words = {name: samples[name].combine_chunks() for name in ("event", "comm")}
-    rows = pa.table(
-        {
-            "second": np.floor_divide(samples["at_ns"].to_numpy(), NS),
-            "cpu": samples["cpu"],
-            **{name: column.indices for name, column in words.items()},
-            "kernel": pa.array(kernel.astype(np.int64)),
-            "weight": samples["weight"],
-        }
-    )
-    keys = ["second", "cpu", "event", "comm"]
-    sums = rows.group_by(keys).aggregate([("kernel", "count"), ("kernel", "sum"), ("weight", "sum")])
-    named = sums.rename_columns({"kernel_count": "samples", "kernel_sum": "kernel", "weight_sum": "weight"})
-    columns = {name: named[name].combine_chunks() for name in SECONDS.names}
-    for name, column in words.items():
-        columns[name] = pa.DictionaryArray.from_arrays(columns[name], column.dictionary)
+    group, one_of = groups([second, cpu, *(column.indices.to_numpy() for column in words.values())])
+    columns = {
+        "second": second[one_of],
+        "cpu": cpu[one_of],
+        "kernel": sums(group, kernel.astype(np.int64), one_of.size),
+        **_counted(samples, words, group, one_of),
+    }
     return in_order(SECONDS, from_columns(SECONDS, columns))
 
 
 def _flames_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> pa.Table:
     words = {name: samples[name].combine_chunks() for name in ("event", "comm")}
-    event, comm = (_by_name(words[name]) for name in ("event", "comm"))
-    stacks = int(stack.max()) + 1
-    key = (event[0] * len(comm[1]) + comm[0]) * stacks + stack
-    order = np.argsort(key, kind="stable")
-    first = np.flatnonzero(np.diff(key[order], prepend=-1))
-    keys = key[order][first]
+    group, one_of = groups([*(column.indices.to_numpy() for column in words.values()), stack])
     columns = {
-        "segment": np.full(keys.size, number, np.int64),
-        "event": pa.DictionaryArray.from_arrays(pa.array(keys // stacks // len(comm[1]), pa.int32()), event[1]),
-        "comm": pa.DictionaryArray.from_arrays(pa.array(keys // stacks % len(comm[1]), pa.int32()), comm[1]),
-        "stack": (keys % stacks).astype(np.int32),
-        "samples": np.diff(first, append=key.size),
-        "weight": np.add.reduceat(samples["weight"].to_numpy()[order], first),
+        "segment": np.full(one_of.size, number, np.int64),
+        "stack": stack[one_of],
+        **_counted(samples, words, group, one_of),
     }
-    return from_columns(FLAMES, columns)
+    return in_order(FLAMES, from_columns(FLAMES, columns))
 
 
 def _tasks_table(samples: pa.Table, stack: NDArray[np.int32], frames: pa.Array, number: int) -> pa.Table:
-    leaf, leaves = _leaves(samples["pid"].to_numpy(), stack, frames)
+    pid, tid = (samples[name].to_numpy() for name in ("pid", "tid"))
+    leaf, leaves = _leaves(pid, stack, frames)
     words = {name: samples[name].combine_chunks() for name in ("event", "comm", "cgroup")}
-    rows = pa.table(
-        {
-            **{name: column.indices for name, column in words.items()},
-            "pid": samples["pid"],
-            "tid": samples["tid"],
-            "leaf": leaf,
-            "weight": samples["weight"],
-        }
-    )
-    sums = rows.group_by(["event", "comm", "cgroup", "pid", "tid", "leaf"]).aggregate(
-        [("weight", "count"), ("weight", "sum")]
-    )
-    columns = {name: sums[name].combine_chunks() for name in ("event", "comm", "cgroup", "leaf", "pid")}
-    for name, names in {**{name: column.dictionary for name, column in words.items()}, "leaf": leaves}.items():
-        columns[name] = pa.DictionaryArray.from_arrays(columns[name], names)
-    columns |= {
-        "segment": np.full(sums.num_rows, number, np.int64),
-        "thread": sums["tid"].to_numpy() - sums["pid"].to_numpy(),
-        "samples": sums["weight_count"].combine_chunks(),
-        "weight": sums["weight_sum"].combine_chunks(),
+    group, one_of = groups([*(column.indices.to_numpy() for column in words.values()), pid, tid, leaf])
+    columns = {
+        "segment": np.full(one_of.size, number, np.int64),
+        "pid": pid[one_of],
+        "thread": tid[one_of] - pid[one_of],
+        "leaf": pa.DictionaryArray.from_arrays(leaf[one_of], leaves),
+        **_counted(samples, words, group, one_of),
     }
     return in_order(TASKS, from_columns(TASKS, columns))
+
+
+def _counted(
+    samples: pa.Table, words: dict[str, pa.DictionaryArray], group: NDArray[np.int64], one_of: NDArray[np.int64]
+) -> dict[str, Any]:
+    """What the groups of all roll-ups have: their words, how many samples they are, and what those weigh."""
+    columns: dict[str, Any] = {
+        name: pa.DictionaryArray.from_arrays(column.indices.to_numpy()[one_of], column.dictionary)
+        for name, column in words.items()
+    }
+    weight = sums(group, samples["weight"].to_numpy(), one_of.size)
+    return columns | {"samples": np.bincount(group, minlength=one_of.size), "weight": weight}
 
 
 def _leaves(pid: NDArray[np.int32], stack: NDArray[np.int32], frames: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
@@ -220,12 +207,3 @@ def _leaves(pid: NDArray[np.int32], stack: NDArray[np.int32], frames: pa.Array) 
     codes = [number.setdefault(text[text.rfind("\x1e", 0, -1) + 1 :], len(number)) for text in texts]
     leaf[resting] = np.array(codes, np.int32)[place.reshape(-1)] if codes else 0
     return leaf, pa.array(list(number), pa.string())
-
-
-def _by_name(words: pa.DictionaryArray) -> tuple[NDArray[np.int64], pa.Array]:
-    """Codes whose order is that of the names."""
-    names = words.dictionary
-    order = pc.sort_indices(names)
-    place = np.empty(len(names), np.int64)
-    place[order.to_numpy()] = np.arange(len(names))
-    return place[words.indices.to_numpy()], names.take(order)
