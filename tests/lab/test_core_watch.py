@@ -40,6 +40,13 @@ def test_two_ticks_of_fifty_may_be_idle_and_three_may_not() -> None:
     assert watch((0.0, 0.94, 0.06)).held_s(1, 0, NS) == 0.0
 
 
+def test_a_real_time_thread_may_be_stopped_for_a_twentieth_of_a_second() -> None:
+    stopped, idle = (0.0, 0.9, 0.1), (0.0, 0.85, 0.15)
+    assert watch(KERNEL, stopped, KERNEL, stopped, KERNEL).held_s(1, 0, 10 * NS) == 2.5
+    assert watch(KERNEL, stopped, stopped, stopped, KERNEL).held_s(1, 0, 10 * NS) == 1.0
+    assert watch(KERNEL, idle, KERNEL).held_s(1, 0, 10 * NS) == 0.5
+
+
 def test_shares_are_of_the_time_in_the_window() -> None:
     cores = watch(QUIET, KERNEL)
     assert abs(cores.share(1, 0, NS, "idle") - 0.4) < 1e-9

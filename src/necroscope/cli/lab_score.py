@@ -67,6 +67,7 @@ def score(
     from necroscope.lab.catalogue import find, scenarios
     from necroscope.lab.judge import calibration
     from necroscope.lab.neighbours import refuse_neighbours
+    from necroscope.lab.reliability import reliability
 
     if recorded is not None:
         judgements = list(scoring.recorded(recorded, only, seeds))
@@ -79,8 +80,12 @@ def score(
     if as_json:
         import json
 
-        rows = [asdict(one) for one in judgements]
-        document = {"schema": "necroscope.lab.score/1", "runs": rows, "calibration": calibration(judgements)}
+        document = {
+            "schema": "necroscope.lab.score/1",
+            "runs": [asdict(one) for one in judgements],
+            "calibration": calibration(judgements),
+            "reliability": [asdict(one) for one in reliability(judgements)],
+        }
         click.echo(json.dumps(document, indent=2))
     elif not quiet:
         _table(console(no_color), judgements)
@@ -107,3 +112,21 @@ def _table(out: Console, judgements: Sequence[Judgement]) -> None:
         table.add_row(*row, Text(one.because))
     out.print(table)
     out.print(calibration(judgements), highlight=False)
+    _worth(out, judgements)
+
+
+def _worth(out: Console, judgements: Sequence[Judgement]) -> None:
+    """What the confidences were worth."""
+    from rich.table import Table
+
+    from necroscope.lab.reliability import reliability
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("confidence", "causes named", "mean confidence", "right", "as other scenarios tell"):
+        table.add_column(heading, justify="right")
+    for one in reliability(judgements):
+        told = "" if one.by_others is None else f"{one.by_others:.2f}"
+        shares = (f"{one.confidence:.2f}", f"{one.right:.2f}", told)
+        table.add_row(f"{one.low:.2f}-{one.high:.2f}", str(one.runs), *shares)
+    if table.row_count:
+        out.print(table)

@@ -12,6 +12,7 @@ from necroscope.sense.cpu import Cpu
 from necroscope.sense.gpu import Gpu
 from necroscope.sense.interrupts import Interrupts
 from necroscope.sense.inventory import Inventory
+from necroscope.sense.irq_routing import IrqRouting
 from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.memcg import Memcg
 from necroscope.sense.meminfo import Meminfo
@@ -43,7 +44,8 @@ def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
 def slow_sensors() -> list[Sensor]:
     """Read every ten seconds, beside the others."""
     memcg, systemd = Memcg(count_zombies), Systemd(runs=UnitRuns())
-    return [Inventory(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers(), Processes(TopProcesses())]
+    steady: list[Sensor] = [Inventory(), IrqRouting(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers()]
+    return [*steady, Processes(TopProcesses())]
 
 
 def open_writer(store: Path | None) -> Writer:

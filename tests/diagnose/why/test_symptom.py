@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.diagnose.why.scene import span_of
-from necroscope.diagnose.why.symptom import choose, is_symptom, named_cpu, symptoms_in
+from necroscope.diagnose.why.symptom import choose, is_symptom, named_cpu, named_queue, symptoms_in
 from necroscope.errors import BadInput
 from necroscope.model import Complaint
 from necroscope.store.reader import Snapshot
@@ -46,6 +46,24 @@ def test_what_counts(kind: str, source: str, text: str, expected: bool) -> None:
 )
 def test_the_core_that_a_message_names(text: str, subject: str, cpu: int | None) -> None:
     assert named_cpu(Complaint("x", 1, "kmsg", text, subject)) == cpu
+
+
+@pytest.mark.parametrize(
+    ("text", "queue"),
+    [
+        ("ena 0000:00:05.0 eth0: TX q 5 is paused for too long", 5),
+        ("TX timeout on queue: 12, SQ: 0x1a, CQ: 0x2, SQ Cons: 0x3", 12),
+        ("NETDEV WATCHDOG: eth0 (tg3): transmit queue 0 timed out", 0),
+        ("tx hang 3 detected on queue 7, resetting adapter", 7),
+        ("tx_timeout: VSI_seid: 390, Q 9, NTC: 0x1", 9),
+        ("tx_timeout recovery level 1, txqueue 4", 4),
+        ("Timeout on tx queue, 6", 6),
+        ("Tx Timeout triggered - txq 2", 2),
+        ("Reset adapter", None),
+    ],
+)
+def test_the_queue_that_a_message_names(text: str, queue: int | None) -> None:
+    assert named_queue(Complaint("x", 1, "kmsg", text, "eth0")) == queue
 
 
 @pytest.fixture

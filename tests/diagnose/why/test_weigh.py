@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from necroscope.clock import NS
+from necroscope.diagnose.why.named_core import NamedCore
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.diagnose.why.weigh import core_strength, nearness, run_score, who_strength
 from necroscope.query.starved import Run
 
 KERNEL = Run(1, 0, 6 * NS, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+THIRD = NamedCore(3, "", "", 0.25, 0.4)
 USER = Run(1, 0, 6 * NS, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
 
@@ -33,14 +35,14 @@ def test_scores_rank_as_people_would() -> None:
     assert run_score(KERNEL, _suspect(0.3), 8 * NS, None) < 0.5 * best
     assert run_score(KERNEL, _suspect(1.0, 0.9, 0.4), 8 * NS, None) < 0.05
     assert run_score(KERNEL, _suspect(1.0, None), 8 * NS, None) < 0.5 * best
-    assert run_score(KERNEL, _suspect(), 8 * NS, named=3) == pytest.approx(0.25)
+    assert run_score(KERNEL, _suspect(), 8 * NS, named=THIRD) == pytest.approx(0.25)
     assert run_score(KERNEL, None, 8 * NS, None) == 0.0
 
 
 def test_a_rival_that_suits_as_well_takes_certainty_below_the_floor() -> None:
     assert core_strength(KERNEL, 8 * NS, None, 0.0, 1.0) > 0.95
     assert core_strength(KERNEL, 8 * NS, None, 1.0, 1.0) < 0.5
-    assert core_strength(KERNEL, 8 * NS, 3, 0.0, 1.0) < 0.5
+    assert core_strength(KERNEL, 8 * NS, THIRD, 0.0, 1.0) < 0.5
 
 
 def test_shares_and_baselines_make_sure() -> None:

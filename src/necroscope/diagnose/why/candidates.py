@@ -8,7 +8,6 @@ from necroscope.clock import NS
 from necroscope.diagnose.why.scene import Scene, quiet_blocks
 from necroscope.diagnose.why.stretches import stretches
 from necroscope.diagnose.why.suspects import LineUp, Suspect, line_up
-from necroscope.diagnose.why.symptom import named_cpu
 from necroscope.diagnose.why.weigh import nearness, run_score
 from necroscope.query.profile import Profile, profile
 from necroscope.query.select import Select
@@ -38,13 +37,13 @@ class Candidate:
 
 def candidates(scene: Scene, most: int = _MOST) -> list[Candidate]:
     """Those of the time before the symptom, the best first. Few are read: the rest suits less at first sight."""
-    named = named_cpu(scene.symptom)
+    named = scene.named.cpu if scene.named is not None else None
     at_ns = scene.symptom.at_ns
     lookback = scene.lookback
     there = [run for run in scene.runs if run.overlaps(lookback)]
     there.sort(key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))
     chosen = [part for run in there[:most] for part in _parts(scene, run)]
-    found = [_candidate(scene, run, named) for run in chosen]
+    found = [_candidate(scene, run) for run in chosen]
     return _nearest_first(sorted(found, key=lambda one: -one.score), at_ns)
 
 
@@ -79,13 +78,13 @@ def _first_sight(run: Run, at_ns: int) -> float:
     return (0.45 + 0.55 * run.kernel) * nearness(run, at_ns) * min(1.0, run.seconds / 4)
 
 
-def _candidate(scene: Scene, whole: Run, named: int | None) -> Candidate:
+def _candidate(scene: Scene, whole: Run) -> Candidate:
     run = _clipped(whole, scene.symptom.at_ns)
     quiet = quiet_blocks(scene, whole)
     found = profile(scene.store, Select(run.window, cpus=frozenset({run.cpu})), quiet)
     lineup = line_up(found, run.seconds)
     suspect = main_suspect(lineup)
-    score = run_score(run, suspect, scene.symptom.at_ns, named, lineup.sampled)
+    score = run_score(run, suspect, scene.symptom.at_ns, scene.named, lineup.sampled)
     if whole.seconds > 120 and whole.seconds > 0.5 * (scene.near[1] - scene.near[0]) / NS:
         score *= 0.2  # busy all along: not the cause of what is rare
     return Candidate(run, whole, lineup, suspect, tuple(quiet), score, found)

@@ -17,7 +17,6 @@ from necroscope.diagnose.why.orders import ORDERED_BY, OWN_CGROUP, Orderer, orde
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence
 from necroscope.diagnose.why.scene import Scene, waiting
 from necroscope.diagnose.why.suspects import Suspect
-from necroscope.diagnose.why.symptom import named_cpu
 from necroscope.diagnose.why.weigh import core_strength, who_strength
 from necroscope.model import Subject
 from necroscope.query.profile import profile
@@ -57,11 +56,10 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
     source = find_source(leaks, found.mechanism.grows) if found.mechanism.grows else None
     orderer = _orderer(scene, best, found)
     subject, strength = _subject(scene, suspect, found, leaks, source, orderer)
-    named = named_cpu(scene.symptom)
     rival = max((one.score for one in tried[1:] if _another(one, best)), default=0.0)
     rival = max(rival, best.score * _beside(best, found))
     confidence = (
-        core_strength(best.run, scene.symptom.at_ns, named, rival, best.score)
+        core_strength(best.run, scene.symptom.at_ns, scene.named, rival, best.score)
         * who_strength(suspect, best.lineup, best.run)
         * found.strength
         * strength

@@ -10,6 +10,7 @@ import numpy as np
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.holes import Hole, holes_in
+from necroscope.diagnose.why.named_core import NamedCore, named_core
 from necroscope.diagnose.why.symptom import is_symptom
 from necroscope.errors import BadInput
 from necroscope.model import Complaint, Strip
@@ -70,6 +71,8 @@ class Scene:
     told: tuple[Event, ...]
     """Events of the near time that are not about cgroups."""
     counted: bool
+    named: NamedCore | None = None
+    """The core that the symptom is about, where that is known."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -114,9 +117,10 @@ def look_around(store: Held, symptom: Complaint, recorded: Window, config: Confi
     counted = bool(times.at_ns.size)
     found = _runs(times, config) if counted else _sampled_runs(snapshot, near, config)
     told = _told(snapshot, near, notes)
-    return Scene(
-        store, symptom, recorded, near, times, tuple(found), tuple(holes_in(told)), tuple(told), counted, notes
-    )
+    about = symptom.at_ns - BEFORE_NS, symptom.at_ns + AFTER_NS
+    named = named_core(store.snapshot(about), symptom, about)
+    holes = tuple(holes_in(told))
+    return Scene(store, symptom, recorded, near, times, tuple(found), holes, tuple(told), counted, named, notes)
 
 
 def _told(snapshot: Snapshot, near: Window, notes: list[str]) -> list[Event]:

@@ -119,7 +119,7 @@ def named_cpu(symptom: Complaint) -> int | None:
     return None
 
 
-_NAMED_QUEUE = re.compile(r"\b(?:TX q|[Qq]ueue:?|txq|[Qq]id:?) ?#?(\d{1,4})\b")
+_NAMED_QUEUE = re.compile(r"\b(?:TX q|(?:tx)?[Qq]ueue[:,]?|txq|[Qq]id:?|Q) ?#?(\d{1,4})\b")
 
 
 def named_queue(symptom: Complaint) -> int | None:

@@ -10,7 +10,7 @@ from necroscope.diagnose.why.candidates import Candidate
 from necroscope.diagnose.why.reason import Reasoned
 from necroscope.diagnose.why.scene import Scene
 from necroscope.diagnose.why.suspects import Suspect, top_functions
-from necroscope.diagnose.why.symptom import named_cpu, named_queue
+from necroscope.diagnose.why.symptom import named_queue
 from necroscope.diagnose.why.weigh import FEW_SAMPLES
 from necroscope.model import Claim, Evidence, Missing, Rejected
 from necroscope.quantity import count, share, span
@@ -56,10 +56,8 @@ def _starved(scene: Scene, run: Run) -> Claim:
     if average is not None and scene.cores > 1:
         text = f"all {scene.cores} cores together were {share(average)} busy"
         evidence.append(Evidence(text, source, round(average, 3), "share", run.window))
-    named = named_cpu(scene.symptom)
-    if named is not None:
-        text = f"the message itself names core {named}"
-        evidence.append(Evidence(text, scene.symptom.source, named, "core"))
+    if (named := scene.named) is not None:
+        evidence.append(Evidence(named.text, named.source, named.cpu, "core"))
     return Claim(
         "starved-core", f"core {run.cpu} was taken for {span(run.seconds)}, {_when(scene, run)}", tuple(evidence)
     )
@@ -238,7 +236,7 @@ def missing(scene: Scene, reasoned: Reasoned | None) -> Iterator[Missing]:
     if not scene.counted:
         yield Missing("the cores' own counters: idle and steal are guessed from samples", "import mpstat -o JSON too")
     queue = named_queue(scene.symptom)
-    if queue is not None and named_cpu(scene.symptom) is None:
+    if queue is not None and scene.named is None:
         what = f"which core serves queue {queue} of {scene.symptom.subject or 'the device'}: nobody recorded it"
         yield Missing(what, "look into /proc/interrupts and its smp_affinity_list on the node")
     for event in scene.told:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from necroscope.clock import NS
+from necroscope.diagnose.why.named_core import NamedCore
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.query.starved import Run
 
@@ -23,7 +24,7 @@ FEW_SAMPLES = 0.6
 _SOON_S, _LATE_S = 12.0, 20.0
 
 
-def run_score(run: Run, suspect: Suspect | None, at_ns: int, named: int | None, sampled: float = 1.0) -> float:
+def run_score(run: Run, suspect: Suspect | None, at_ns: int, named: NamedCore | None, sampled: float = 1.0) -> float:
     """How well a starved core suits a symptom, from 0 to 1: by who was on it, what it did, when, and for how long.
 
     Where little of the time could be sampled, as with interrupts off, whoever has the samples stands for the rest.
@@ -38,7 +39,7 @@ def run_score(run: Run, suspect: Suspect | None, at_ns: int, named: int | None, 
     elif not suspect.unusual:
         score *= 0.1
     if named is not None:
-        score *= 1.0 if run.cpu == named else 0.25
+        score *= 1.0 if run.cpu == named.cpu else named.others_count
     return score
 
 
@@ -64,11 +65,11 @@ def who_strength(suspect: Suspect, lineup: LineUp, run: Run) -> float:
     return strength * (0.9 if run.seconds < 2.5 else 1.0)
 
 
-def core_strength(run: Run, at_ns: int, named: int | None, rival_score: float, own_score: float) -> float:
+def core_strength(run: Run, at_ns: int, named: NamedCore | None, rival_score: float, own_score: float) -> float:
     """How sure it is that this core's starvation made the symptom: when it was, and whether another one suits too."""
     strength = 0.99 * math.pow(nearness(run, at_ns), 0.7)
-    if named is not None and named != run.cpu:
-        strength *= 0.4
+    if named is not None and named.cpu != run.cpu:
+        strength *= named.others_sure
     if own_score > 0:
         strength *= 1 - 0.6 * math.pow(min(1.0, rival_score / own_score), 2)
     return strength
