@@ -5,8 +5,9 @@
 Every sample is drawn on its own: its stack from a Pitman-Yor process (discount 0.5, concentration 300, by stick
 breaking; 12 h of 96 cores name some 700,000 different ones), its time from the grid of its core with late ticks. A
 stack belongs to a program, but every tenth is the kernel's and seen under all of them. Signals are those of one look
-after the other for one segment, repeated with other times. Compression is the quick one, so that 402 M samples take
-minutes: files are larger than a recorder's, which costs readers rather than helps them.
+after the other for one segment, repeated with other times. Before each symptom one core is held in the kernel for some
+seconds by a process that is seen at no other time, so that `why` has something to find. Compression is the quick one,
+so that 402 M samples take minutes: files are larger than a recorder's, which costs readers rather than helps them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,14 @@ MOST_STACKS = 700_000
 PROGRAMS = 40
 THREADS = 8
 SYMPTOM_EVERY = 20
+TAKEN_CORE, TAKEN_S = 39, 6
+WALK = "".join(
+    f"{name}\x1f{module}\x1e"
+    for name, module in (
+        ("main", "walker"),
+        *((name, "[kernel]") for name in ("do_syscall_64", "try_charge_memcg", "shrink_node", "mem_cgroup_iter")),
+    )
+)
 _MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
@@ -55,8 +64,9 @@ class Node:
     def __init__(self, cores: int, stacks: int = MOST_STACKS, seed: int = 1) -> None:
         self.cores = cores
         texts, self.program = _stacks(stacks, random.Random(seed))
-        self.texts = pa.array(texts, pa.string())
-        digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts)
+        self.program = np.append(self.program, np.int16(PROGRAMS))
+        self.texts = pa.array([*texts, WALK], pa.string())
+        digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in (*texts, WALK))
         self.ids = np.frombuffer(digests, np.uint64)
         number = np.arange(1, stacks + 1)
         broken = np.random.default_rng(seed).beta(1 - DISCOUNT, CONCENTRATION + number * DISCOUNT)
@@ -70,12 +80,15 @@ class Node:
         noise = np.random.default_rng(number)
         begin_ns = START_NS + (number - 1) * SEGMENT_S * NS
         stack = np.searchsorted(self.reach, noise.random(self.cores * HZ * seconds))
+        core = min(TAKEN_CORE, self.cores - 1)
+        if number % SYMPTOM_EVERY == 0:
+            stack.reshape(-1, self.cores)[: TAKEN_S * HZ, core] = len(self.texts) - 1
         seen = np.unique(stack)
         told = {"stack_id": self.ids[seen], "frames": self.texts.take(pa.array(seen))}
         return {
             "samples": from_columns(LIVE_SAMPLES, self._samples(stack, begin_ns, seconds, noise)),
             "stacks": from_columns(LIVE_STACKS, told),
-            "cores": _core_rows(self.cores, begin_ns, seconds, noise),
+            "cores": _core_rows(self.cores, begin_ns, seconds, noise, core if number % SYMPTOM_EVERY == 0 else None),
             "events": event_rows(_events(number, begin_ns)),
             **_moved(self.signals, number, begin_ns),
         }
@@ -96,7 +109,7 @@ class Node:
             "cpu": np.tile(core, ticks.size),
             "pid": pid,
             "tid": pid + noise.integers(0, THREADS, stack.size, np.int32),
-            "comm": _words(program, [f"program-{one}" for one in range(PROGRAMS)]),
+            "comm": _words(program, [*(f"program-{one}" for one in range(PROGRAMS)), "walker"]),
             "cgroup": _words(program % 12, [f"/system.slice/unit-{one}.service" for one in range(12)]),
             "event": _words(np.zeros(stack.size, np.int32), ["cpu-clock"]),
             "weight": np.full(stack.size, PERIOD_NS, np.int64),
@@ -113,6 +126,16 @@ def build(folder: Path, hours: float, cores: int = 96, node: Node | None = None)
         for _ in pool.imap_unordered(_seal, numbers, chunksize=4):
             pass
     Roller(folder).tidy(segments(folder), most=len(numbers))
+
+
+def large_store(scratch: Path, hours: float, node: Node | None = None) -> Path:
+    """The store in the folder that NECROSCOPE_BENCH_STORE names, else in `scratch`; made when it is not there."""
+    folder = Path(os.environ.get("NECROSCOPE_BENCH_STORE") or scratch / "large")
+    if not (folder / "format.json").exists():
+        started = time.perf_counter()
+        build(folder, hours, node=node)
+        print(f"made {folder.name} in {time.perf_counter() - started:.0f} s", flush=True)
+    return folder
 
 
 class _Shop:
@@ -157,11 +180,15 @@ def _words(codes: NDArray[Any], names: list[str]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names, pa.string()))
 
 
-def _core_rows(cores: int, begin_ns: int, seconds: int, noise: np.random.Generator) -> pa.Table:
+def _core_rows(
+    cores: int, begin_ns: int, seconds: int, noise: np.random.Generator, taken: int | None = None
+) -> pa.Table:
     count = cores * seconds
     share = noise.dirichlet((6.0, 2.0, 0.05, 0.3, 0.01, 1.5), count)
     spent = np.floor(share * 1000).astype(np.int32)
     spent[:, 5] += 1000 - spent.sum(axis=1).astype(np.int32)
+    if taken is not None:
+        spent.reshape(seconds, cores, 6)[:TAKEN_S, taken] = (0, 1000, 0, 0, 0, 0)
     names = ("user_ms", "system_ms", "irq_ms", "softirq_ms", "steal_ms", "idle_ms")
     columns = {
         "at_ns": begin_ns + np.repeat(np.arange(1, seconds + 1, dtype=np.int64), cores) * NS - 20_000_000,

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench.big_store import PERIOD_NS, START_NS, Node, build
+from bench.big_store import PERIOD_NS, START_NS, Node, build, large_store
 from necroscope.clock import NS, iso
 from necroscope.query.chunks import chunks
 from necroscope.query.core_heat import around, core_heat
@@ -95,13 +95,9 @@ def main() -> None:
     """Print the tables."""
     with tempfile.TemporaryDirectory(prefix="necroscope-bench-") as scratch:
         hours = float(os.environ.get("NECROSCOPE_BENCH_HOURS", "12"))
-        large = Path(os.environ.get("NECROSCOPE_BENCH_STORE") or Path(scratch) / "large")
         small = Path(scratch) / "small"
         node = Node(CORES)
-        if not (large / "format.json").exists():
-            started = time.perf_counter()
-            build(large, hours, CORES, node)
-            print(f"made {large.name} in {time.perf_counter() - started:.0f} s", flush=True)
+        large = large_store(Path(scratch), hours, node)
         build(small, SMALL_S / 3600, CORES, node)
         del node
         stores = {"2 minutes": (small, SMALL_S), f"{hours:g} h": (large, int(hours * 3600))}
