@@ -191,8 +191,14 @@ def test_reclaim_within_a_cgroup_is_confirmed_by_pages_that_come_back() -> None:
     assert [check.fact for check, _ in judged.confirmed] == ["vmstat_workingset_refault_file"]
 
 
-@pytest.mark.parametrize("name", ["dentry-walk", "mapping-churn", "fork-copy", "address-space-teardown"])
+@pytest.mark.parametrize("name", ["dentry-walk", "mapping-churn", "address-space-teardown"])
 def test_starts_of_others_refute_nothing(name: str) -> None:
     (one,) = (one for one in mechanisms(()) if one.id == name)
     assert judge(one, {"execs": 900.0, "suspect_starts": 0.2}).refuted == ()
     assert [check.fact for check, _ in judge(one, {"execs": 1.0, "suspect_starts": 9.0}).refuted] == ["suspect_starts"]
+
+
+def test_copies_of_a_large_process_are_no_storm_however_many_there_are() -> None:
+    (one,) = (one for one in mechanisms(()) if one.id == "fork-copy")
+    assert judge(one, {"suspect_starts": 21.8, "seconds_per_start": 0.042}).refuted == ()
+    assert [check.fact for check, _ in judge(one, {"seconds_per_start": 0.003}).refuted] == ["seconds_per_start"]

@@ -150,8 +150,8 @@ PAIRS: dict[str, Pair] = {
     "fork-copy": Pair(
         (f"{_SYS};__do_sys_clone;kernel_clone;copy_process;dup_mm;dup_mmap;copy_page_range",),
         (f"{_SYS};__do_sys_clone;kernel_clone;copy_process;dup_task_struct",),
-        {"execs": 1.0},
-        {"execs": 1.0},
+        {"execs": 22.0, "seconds_per_start": 0.042},
+        {"execs": 900.0, "seconds_per_start": 0.001},
     ),
     "numa-balancing": Pair(
         (
@@ -242,6 +242,8 @@ PAIRS: dict[str, Pair] = {
         (
             f"{_SYS};__x64_sys_getdents64;iterate_dir;proc_pid_readdir;next_tgid",
             f"{_READ};proc_single_show;do_task_stat;thread_group_cputime_adjusted",
+            f"{_SYS};__x64_sys_readlink;do_readlinkat;proc_pid_readlink;d_path;prepend_path",
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;proc_readfd_common;proc_fill_cache;tid_fd_update_inode",
         ),
         (f"{_READ};show_smap;smap_gather_stats",),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from necroscope.diagnose.mechanism import Check, Mechanism
 from necroscope.diagnose.why.mechanism_of import mechanism_of
 from necroscope.diagnose.why.suspects import Suspect
@@ -67,6 +69,14 @@ def test_a_program_that_computes_is_a_hog_the_more_so_the_more_it_keeps_others_a
     assert alone.mechanism.id == sharing.mechanism.id == "user-hog"
     assert alone.strength > 0.9
     assert sharing.strength < 0.5
+
+
+@pytest.mark.parametrize("facts", [{}, {"victim_waited": 0.0}, {"victim_waited": 0.3}])
+def test_a_program_that_computes_all_the_time_is_not_named_when_nobody_waited(facts: dict[str, float]) -> None:
+    found = mechanism_of(_suspect(USER, 0.0), {"starved_s": 26.0, **facts}, KNOWN)
+    assert found is not None
+    assert found.mechanism.id == "user-hog"
+    assert found.strength < 0.5
 
 
 def test_many_short_lives_are_a_storm_whatever_their_stacks() -> None:

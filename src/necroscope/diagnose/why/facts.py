@@ -33,6 +33,7 @@ _GAUGES = ("memcg_*", "processes", "host_cpus", "meminfo_*", "cpu_running_tasks"
 _AROUND_NS = 600 * NS
 _SMALL = 1e-3
 _COMING_AND_GOING = 8.0
+_STARTS = 3
 
 
 def gather(scene: Scene, run: Run, quiet: Sequence[Window]) -> tuple[Facts, dict[str, list[Series]]]:
@@ -130,7 +131,14 @@ def with_suspect(facts: Mapping[str, float], run: Run, suspect: Suspect, lineup:
         "samples_missing": max(0.0, 1.0 - lineup.sampled),
         "starved_s": run.seconds,
     }
-    return {**facts, **core, **own, **_starts(facts, run, suspect, lineup)}
+    starts = _starts(facts, run, suspect, lineup)
+    return {**facts, **core, **own, **starts, **_each_start(starts, run, suspect)}
+
+
+def _each_start(starts: Mapping[str, float], run: Run, suspect: Suspect) -> Facts:
+    """What each start took of the core: little where there are many, much where each one has much to copy."""
+    count = max(float(len(suspect.pids)), starts.get("execs", 0.0) * run.seconds)
+    return {"seconds_per_start": suspect.seconds / count} if count >= _STARTS else {}
 
 
 def _starts(facts: Mapping[str, float], run: Run, suspect: Suspect, lineup: LineUp) -> Facts:

@@ -13,6 +13,7 @@ from necroscope.quantity import share
 USER_HOG, UNKNOWN, EXEC_STORM = "user-hog", "unknown-mechanism", "exec-storm"
 _STORM, _SHORT_LIFE_S = 20, 0.03
 _MOSTLY_USER = 0.6
+_NOBODY_WAITED = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,11 @@ def _nameless(
 
 def _hog_strength(suspect: Suspect, facts: Mapping[str, float]) -> float:
     """A program that computes is what a core is for, and the kernel interrupts it at any time. It is to blame when it
-    had the core for itself, for long, and somebody else waited for most of that."""
+    had the core for itself, for long, and somebody else waited for most of that; where nobody waited, or nobody knows
+    whether somebody did, it is not named."""
     strength = 0.3
     strength += 0.35 if suspect.share >= 0.85 else 0.0
     strength += 0.15 if facts.get("starved_s", 0.0) >= 5 else 0.0
-    strength += 0.2 if facts.get("victim_waited", 0.0) >= 0.5 else 0.0
-    return min(0.93, strength)
+    if facts.get("victim_waited", 0.0) >= 0.5:
+        return min(0.93, strength + 0.2)
+    return min(_NOBODY_WAITED, strength)
