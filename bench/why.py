@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -38,18 +37,22 @@ def main() -> None:
 
 def row(what: str, store: Path, *arguments: str, runs: int = RUNS) -> str:
     """One line."""
-    took, answer = [], ""
+    took, memory, document = [], 0, {}
     for _ in range(runs):
         started = time.perf_counter()
-        command = [*NECROSCOPE, "why", "--json", "--store", str(store), *arguments]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        took.append(time.perf_counter() - started)
-    document = json.loads(answer)
+        with tempfile.TemporaryFile() as answer:
+            command = [*NECROSCOPE, "why", "--json", "--store", str(store), *arguments]
+            asked = subprocess.Popen(command, stdout=answer, stderr=subprocess.DEVNULL)
+            _, status, used = os.wait4(asked.pid, 0)
+            asked.returncode = os.waitstatus_to_exitcode(status)
+            took.append(time.perf_counter() - started)
+            memory = max(memory, used.ru_maxrss)
+            answer.seek(0)
+            document = json.load(answer)
     first = document["groups"][0] if "groups" in document else document
-    cause = first["cause"] or {"confidence": ""}
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    cells = (what, f"{statistics.median(took):.2f} s", f"{max(took):.2f} s", first["verdict"], str(cause["confidence"]))
-    return f"| {' | '.join(cells)} | {memory:.0f} MiB |"
+    sure = first["cause"]["confidence"] if first["cause"] else ""
+    cells = (what, f"{statistics.median(took):.2f} s", f"{max(took):.2f} s", first["verdict"], str(sure))
+    return f"| {' | '.join(cells)} | {memory / 1024:.0f} MiB |"
 
 
 if __name__ == "__main__":
