@@ -196,6 +196,8 @@ def test_a_look_at_an_engine() -> None:
     assert (state.engine, state.restarts, state.deaths, state.past_ids) == ("podman", 109, 2, (OTHER,))
     assert reading.samples == (
         Sample("containers", 1, ("podman", "stopped")),
+        Sample("container_known", 1, ("leaky", ID[:12])),
+        Sample("container_known", 1, ("leaky", OTHER[:12])),
         Sample("container_restarts", 109, ("leaky",)),
         Sample("container_deaths", 2, ("leaky",)),
     )

@@ -19,6 +19,8 @@ from necroscope.sense.replay import replay
 
 SOCKETS = ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
 CRI_BUDGET_S = 0.5
+# Of a container that is made anew at every death, the last ids are told; a path shows as many digits of one.
+_PAST_IDS, _SHORT = 20, 12
 
 
 class Containers:
@@ -28,6 +30,7 @@ class Containers:
     signals: ClassVar[tuple[Signal, ...]] = (
         Signal("containers", "containers", "gauge", "Containers by engine and state", ("engine", "state")),
         Signal("container_restarts", "restarts", "counter", "Restarts of a container by its engine", ("container",)),
+        Signal("container_known", "containers", "gauge", "1: a name with its id, or a past one", ("container", "id")),
         Signal("container_deaths", "deaths", "gauge", "Deaths under one name in the last hour", ("container",)),
     )
 
@@ -76,6 +79,8 @@ def _samples(states: list[ContainerState]) -> tuple[Sample, ...]:
     samples: list[Sample] = []
     for state in states:
         counts[state.engine, state.state] = counts.get((state.engine, state.state), 0) + 1
+        ids = (state.id, *state.past_ids[-_PAST_IDS:])
+        samples += [Sample("container_known", 1, (state.name, one[:_SHORT])) for one in dict.fromkeys(ids) if one]
         if state.restarts:
             samples.append(Sample("container_restarts", state.restarts, (state.name,)))
         if state.deaths:

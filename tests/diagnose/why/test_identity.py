@@ -41,6 +41,10 @@ def test_unit_then_container_then_process_then_kernel() -> None:
     assert subject_of(owners, "p", ["/odd/path/x"]) == Subject("unit", "named.service")
     assert subject_of(owners, "p", ["/", "/system.slice/a.service"]) == Subject("unit", "a.service")
     assert subject_of(owners, "p", [f"/docker/{ID}"]) == Subject("container", ID[:12])
+    named = Owners(containers=(("web", ID[:12]), ("web", "x"), ("db", "y")), engines=True)
+    assert subject_of(named, "p", [f"/docker/{ID}"]) == Subject("container", "web")
+    both = Owners(containers=(("web", ID[:12]), ("db", ID[:12])), engines=True)
+    assert subject_of(both, "p", [f"/docker/{ID}"]) == Subject("container", ID[:12])
     assert subject_of(owners, "p", ["/whatever"]) == Subject("process", "p")
     assert subject_of(owners, "ksoftirqd/3", ["/"]) == Subject("kernel", "ksoftirqd/3")
 

@@ -10,7 +10,8 @@ from necroscope.diagnose.why.leak_source import find_source, leaked_zombies
 from necroscope.diagnose.why.leak_words import grew, growth_of, in_short, pinned, why_it_runs
 from necroscope.diagnose.why.ledger_of_leaks import Leaks, read_leaks
 from necroscope.diagnose.why.scene import Held, span_of
-from necroscope.model import Sample, Signal, Subject, ZombieName
+from necroscope.model import Sample, Subject, ZombieName
+from necroscope.sense.containers import Containers
 from necroscope.store.reader import Store
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
@@ -76,8 +77,7 @@ def _with_makers(folder: Path, paths: list[str], comm: str, cgroup: str, signals
     for number, path in enumerate(paths):
         node.leaks(10 + number, path, 100 + number, pid=42)
     node.write(folder)
-    told = Signal("container_restarts", "restarts", "counter", "x", ("container",))
-    writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=[told])
+    writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=Containers.signals)
     ones = [
         One(at(10 + number - 0.05), cpu=0, pid=42, tid=42, comm=comm, cgroup=cgroup, event="cgroup:cgroup_mkdir")
         for number in range(len(paths))
@@ -105,6 +105,18 @@ def test_a_container_is_called_as_its_engine_calls_it(tmp_path: Path) -> None:
     found = find_source(_with_makers(tmp_path, paths, "runc", "/engine", signals), "zombies")
     assert found is not None
     assert found.subject == Subject("container", "misty-lake")
+
+
+def test_of_containers_that_restart_alike_the_one_whose_id_it_is(tmp_path: Path) -> None:
+    signals = (
+        *(Sample("container_restarts", 7.0, (name,)) for name in ("misty-lake", "sunny-hill")),
+        Sample("container_known", 1, ("sunny-hill", ID[:12])),
+        Sample("container_known", 1, ("misty-lake", "f" * 12)),
+    )
+    paths = [f"/machine/libpod-{ID}"] * 6
+    found = find_source(_with_makers(tmp_path, paths, "runc", "/engine", signals), "zombies")
+    assert found is not None
+    assert found.subject == Subject("container", "sunny-hill")
 
 
 def test_names_alone_tell_of_leaks_before_the_recording(tmp_path: Path) -> None:

@@ -26,11 +26,12 @@ _KERNEL_THREAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """What is known of a node's units and containers: control groups by unit, and names of containers."""
+    """What is known of a node's units and containers."""
 
     units: tuple[tuple[str, str], ...] = ()
     """Name and control group."""
-    containers: tuple[str, ...] = ()
+    containers: tuple[tuple[str, str], ...] = ()
+    """Name and id, as far as a path tells it; the id may be empty."""
     engines: bool = False
     """Whether any engine told of containers: else a long number in a path is no container."""
 
@@ -42,8 +43,18 @@ class Owners:
         if (found := unit_in(cgroup)) is not None:
             return Subject("unit", found)
         if (found := container_in(cgroup)) is not None and self.engines:
-            return Subject("container", found)
+            return Subject("container", self.container(found) or found)
         return None
+
+    def container(self, short_id: str) -> str | None:
+        """The name of the container with this id; None where no engine told it, or several have it."""
+        names = {name for name, one in self.containers if one == short_id}
+        return names.pop() if len(names) == 1 else None
+
+    @property
+    def container_names(self) -> tuple[str, ...]:
+        """Each name once."""
+        return tuple(dict.fromkeys(name for name, _ in self.containers))
 
 
 def unit_in(cgroup: str) -> str | None:

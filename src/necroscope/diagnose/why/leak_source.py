@@ -100,7 +100,8 @@ def _agree(leaked: int, restarts: int) -> bool:
 
 
 def _owner(leaks: Leaks, owners: Owners, life: Life, counted: Mapping[str, Subject]) -> Subject | None:
-    if (owner := owners.of(life.path)) is not None and owner.kind == "unit":
+    owner = owners.of(life.path)
+    if owner is not None and (owner.kind == "unit" or owner.name in owners.container_names):
         return owner
     if (same := counted.get(life.path) or counted.get(life.path.rpartition("/")[0])) is not None:
         return same
@@ -120,8 +121,8 @@ def _container_name(leaks: Leaks, subject: Subject, mine: Sequence[Life]) -> tup
     restarted = Counter(row["subject"] for row in leaks.restarts if row["kind"] == "container-restart")
     if len(restarted) == 1 or (restarted and restarted.most_common(2)[0][1] > 2 * restarted.most_common(2)[1][1]):
         return Subject("container", restarted.most_common(1)[0][0]), 0.9
-    if len(leaks.owners.containers) == 1:
-        return Subject("container", leaks.owners.containers[0]), 0.8
+    if len(names := leaks.owners.container_names) == 1:
+        return Subject("container", names[0]), 0.8
     return Subject("container", ids.most_common(1)[0][0] if ids else ""), 0.6
 
 

@@ -80,7 +80,7 @@ class Leaks:
         """Units and containers that the recording tells of."""
         return Owners(
             tuple((row["name"], row["control_group"]) for row in self.units if row["control_group"]),
-            tuple(one.label("container") for one in self.containers),
+            tuple((one.label("container"), one.label("id")) for one in self.containers),
             bool(self.containers),
         )
 
@@ -131,7 +131,7 @@ def read_leaks(store: Held, at_ns: int, recorded: Window, notes: list[str]) -> L
         tuple({row["name"]: row for row in units}.values()),
         tuple({row["name"]: row for row in reversed(units)}.values()),
         tuple(restarts),
-        tuple(gauges.get("container_restarts", [])),
+        (*gauges.get("container_restarts", []), *gauges.get("container_known", [])),
         _makers(store, lives),
         _counted(snapshot, span) if len({row["at_ns"] for row in zombies}) < _FEW_LOOKS else (),
     )
