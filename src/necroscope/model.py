@@ -487,7 +487,10 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a symptom happened: the cause, the chain that leads to it, rejected rivals, and what could not be seen."""
+    """Why a symptom happened: the cause, the chain that leads to it, rejected rivals, and what could not be seen.
+
+    `unexplained` without a symptom: whether there was one cannot be told, and `missing` says why.
+    """
 
     verdict: VerdictKind
     symptom: Complaint | None = None
@@ -500,6 +503,11 @@ class Verdict:
     strip: Strip | None = None
     growth: Growth | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether it cannot be told if there was a symptom at all."""
+        return self.verdict == "unexplained" and self.symptom is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,3 +216,17 @@ def test_no_baseline_lies_where_nobody_recorded(necroscope: Program, tmp_path: P
     (worker,) = made["rows"]
     assert worker["before"] == pytest.approx(worker["cores"], rel=0.01)
     assert not worker["significant"]
+
+
+@pytest.mark.parametrize("table", ["samples", "stacks"])
+@pytest.mark.parametrize("verb", ["top", "flame"])
+def test_samples_that_cannot_be_read_are_not_called_missing(
+    necroscope: Program, tmp_path: Path, verb: str, table: str
+) -> None:
+    record(tmp_path, 3, sealed=()).close()
+    segments(tmp_path)[0].file(table).write_bytes(b"PAR1")
+    ran = necroscope(verb, "--store", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "cannot be read" in ran.err
+    assert f"{table}.parquet is damaged" in ran.err
+    assert "record first" not in ran.err

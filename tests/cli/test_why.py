@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from necroscope.store.catalog import segments
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.incidents import INCIDENTS, unpacked
@@ -130,3 +132,33 @@ def test_a_mechanism_of_the_users_own_explains_and_a_broken_file_only_warns(
     assert f"{tmp_path / 'worse.toml'}, line " in ran.err
     assert "hint" in ran.err
     assert (ran.code, ran.document["cause"]["kind"]) == (1, "our-walk")
+
+
+def test_a_damaged_recording_is_no_clean_bill_of_health(necroscope: Program, quiet: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(quiet, store)
+    path = segments(store)[0].file("events")
+    path.write_bytes(path.read_bytes()[:-9])
+    note = f"{path} is damaged and left out"
+    ran = necroscope("why", "--store", store, columns=300)
+    assert (ran.code, ran.out.splitlines()[0]) == (3, "? INCONCLUSIVE")
+    assert "Whether there was a symptom cannot be told" in ran.out
+    assert str(path) in ran.out.replace("\n", "")
+    ran = necroscope("why", "--store", store, "--json")
+    assert (ran.code, ran.document["verdict"], ran.document["symptom"]) == (3, "unexplained", None)
+    assert ran.document["notes"] == [note]
+    ran = necroscope("why", "--store", store, "--all", "--json")
+    assert (ran.code, ran.document["groups"], ran.document["notes"]) == (3, [], [note])
+    assert "whether there was one cannot be told" in necroscope("why", "--store", store, "--all", columns=300).out
+
+
+@pytest.mark.parametrize("moment", ["now", "2001-01-01T00:00:00Z"])
+def test_a_moment_that_was_not_recorded(necroscope: Program, store: Path, moment: str) -> None:
+    ran = necroscope("why", "--store", store, "--at", moment, "--json")
+    assert (ran.code, ran.document["symptom"], ran.document["rejected"]) == (3, None, [])
+    assert "the recording holds" in ran.document["missing"][0]["what"]
+
+
+def test_every_exit_code_is_told(necroscope: Program) -> None:
+    told = " ".join(necroscope("why", "--help").out.split())
+    assert "3 it cannot be told whether there was one" in told

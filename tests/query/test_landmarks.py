@@ -89,3 +89,25 @@ def test_damaged_files_are_passed_over(writer: Writer, tmp_path: Path) -> None:
     assert events(snapshot, ALL) == [MARK, LATER, LIVE]
     assert extent(snapshot) == (START_NS + 4 * NS, START_NS + 8 * NS)
     assert find_event(snapshot, str(RESET.id)) is None
+
+
+def test_damage_is_told_to_whom_asks(writer: Writer, tmp_path: Path) -> None:
+    one, other = segments(tmp_path)
+    one.file("events").write_bytes(b"PAR1")
+    other.file("samples").write_bytes(b"nonsense")
+    snapshot = Store(tmp_path).snapshot()
+    notes: list[str] = []
+    assert symptoms(snapshot, ALL, notes) == [MARK, LATER, LIVE]
+    assert notes == [f"{one.file('events')} is damaged and left out"]
+
+
+def test_samples_that_cannot_be_read_are_not_called_missing(tmp_path: Path) -> None:
+    made = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    made.add_samples(batch([One(START_NS)]))
+    made.close()
+    path = segments(tmp_path)[0].file("samples")
+    path.write_bytes(b"PAR1")
+    notes: list[str] = []
+    with pytest.raises(BadInput, match="samples of the store cannot be read"):
+        extent(Store(tmp_path).snapshot(), notes=notes)
+    assert notes == [f"{path} is damaged and left out"]

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.query.sealed import again, damage, opened
+from necroscope.query.sealed import again, damage, damaged, opened
 from necroscope.store.catalog import all_segments
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
@@ -55,3 +55,9 @@ def test_a_flipped_byte_is_told_as_damage(tmp_path: Path) -> None:
         with file:
             file.read()
     assert notes == [f"{path} is damaged and left out"]
+
+
+def test_notes_of_damage_by_table() -> None:
+    notes = ["/s/cores.parquet is damaged and left out", "/s/samples.parquet is damaged and left out", "other"]
+    assert damaged(notes) == notes[:2]
+    assert damaged(notes, "samples", "stacks") == notes[1:2]

@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from necroscope.model import Cause, Claim, Evidence, Group, ProcessRef, Subject, Verdict
+from necroscope.model import Cause, Claim, Evidence, Group, Missing, ProcessRef, Subject, Verdict
 from necroscope.show.story import HEADS, print_story
 from necroscope.show.story_groups import print_groups
 from stage.verdicts import AT_NS, EXPLAINED, QUIET, SYMPTOM, UNEXPLAINED
@@ -106,6 +106,17 @@ def test_nothing_to_explain() -> None:
     ]
 
 
+def test_what_cannot_be_told_is_no_green_light() -> None:
+    verdict = Verdict("unexplained", missing=(Missing("that time", "wait"),), notes=("a.parquet is bad",))
+    lines = _told(verdict, width=100).splitlines()
+    assert lines[:2] == [
+        "? INCONCLUSIVE",
+        "  Whether there was a symptom cannot be told from this recording. Why not is below.",
+    ]
+    assert "  ? that time (wait)" in lines
+    assert lines[-1] == "Note: a.parquet is bad"
+
+
 def test_names_cannot_write_to_the_terminal() -> None:
     evil = "a\x1b[2J[red]b"
     cause = Cause("zombie-memcg", Subject("unit", evil), ProcessRef(evil, 1), 0, 0.9)
@@ -117,9 +128,9 @@ def test_names_cannot_write_to_the_terminal() -> None:
 # -- groups ------------------------------------------------------------------------------------------------------------
 
 
-def _listed(*groups: Group, width: int = 80) -> list[str]:
+def _listed(*groups: Group, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     console = _console(width)
-    print_groups(groups, console, TITLES)
+    print_groups(groups, console, TITLES, notes)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -151,3 +162,10 @@ def test_every_kind_of_claim_that_is_made_has_a_head_of_its_own() -> None:
     }
     assert len(made) >= 8
     assert made <= set(HEADS)
+
+
+def test_what_could_not_be_read_is_told_with_and_without_groups() -> None:
+    told = _listed(width=100, notes=("a.parquet is bad",))
+    assert told[0].endswith("whether there was one cannot be told.")
+    assert told[-1] == "Note: a.parquet is bad"
+    assert _listed(Group(EXPLAINED, (SYMPTOM,)), notes=("a.parquet is bad",))[-1] == "Note: a.parquet is bad"

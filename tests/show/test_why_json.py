@@ -82,7 +82,8 @@ def test_strings_are_valid_unicode() -> None:
 
 
 def test_groups() -> None:
-    document = why_all_document([Group(EXPLAINED, (SYMPTOM, replace(SYMPTOM, id=None)))])
+    document = why_all_document([Group(EXPLAINED, (SYMPTOM, replace(SYMPTOM, id=None)))], ["a.parquet is bad"])
+    assert document["notes"] == ["a.parquet is bad"]
     assert document["schema"] == "necroscope.why-all/1"
     (group,) = document["groups"]
     assert [one["id"] for one in group["symptoms"]] == ["42", None]

@@ -75,7 +75,7 @@ def export(
         for note in notes:
             click.echo(f"necroscope: {note}", err=True)
         if not source.samples:
-            raise _nothing(opened, source, words)
+            raise _nothing(opened, source, words, notes)
     if not quiet:
         _tell(source, words, name)
 
@@ -138,10 +138,10 @@ def _opened(path: Path, output: Path) -> BinaryIO:
         raise BadInput(f"{output} cannot be written: {error.strerror}.", "give another -o FILE") from error
 
 
-def _nothing(store: Store, source: Source, words: str) -> BadInput:
+def _nothing(store: Store, source: Source, words: str, notes: list[str]) -> BadInput:
     if source.idle:
         return BadInput(f"All samples of {words} are of idle cores.", "--idle exports them")
-    return nothing(store, words, source.select)
+    return nothing(store, words, source.select, notes)
 
 
 def _tell(source: Source, words: str, name: str) -> None:

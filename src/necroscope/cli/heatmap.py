@@ -77,7 +77,7 @@ def heatmap(
     for note in notes:
         click.echo(f"necroscope: {note}", err=True)
     if not grid.values.size and sub_second:
-        raise nothing(opened, words, select)
+        raise nothing(opened, words, select, notes)
     if not grid.values.size:
         raise BadInput(
             f"Nobody looked at the counters of the cores in {words}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -96,7 +96,7 @@ def look(
     for note in made.notes:
         click.echo(f"necroscope: {note}", err=True)
     if not (made.ledger.window == 0).any():
-        raise nothing(opened, words, select)
+        raise nothing(opened, words, select, made.notes)
     return Looked(opened, made, words, tuple(others))
 
 
@@ -122,13 +122,15 @@ def _known(made: Profile) -> list[Window]:
     return [(low, high) for (low, high), seconds in others if made.timed and seconds >= _HALF * (high - low + 1) / NS]
 
 
-def nothing(store: Store, words: str, select: Select) -> BadInput:
-    """There are no samples in a window: where there are some, or of what else."""
+def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ()) -> BadInput:
+    """There are no samples in a window: where there are some, or of what else. By `notes`, they may be damaged."""
     from necroscope.clock import iso
     from necroscope.query.kinds import kinds
     from necroscope.query.landmarks import extent
-    from necroscope.query.sealed import again
+    from necroscope.query.sealed import DAMAGE_HINT, again, damaged
 
+    if hurt := damaged(notes, "samples", "stacks"):
+        return BadInput(f"The samples in {words} cannot be read: {hurt[0]}.", DAMAGE_HINT)
     there = again(lambda: kinds(store.snapshot(select.window), select.window))
     if others := sorted(event for event in there if not select.wants_event(event)):
         return BadInput(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -21,7 +22,18 @@ if TYPE_CHECKING:
     from necroscope.diagnose.mechanisms import Mechanism
     from necroscope.model import Group, Verdict
 
-_FOUND = 1
+_FOUND, _INCONCLUSIVE = 1, 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Every:
+    """The answer to --all, and what of the recording could not be read."""
+
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]
+
+
+_Found: TypeAlias = "Verdict | _Every"
 
 
 @click.command()
@@ -55,7 +67,8 @@ def why(
     without anybody complaining. A cause is named only where the evidence carries it; how it is found is in
     docs/how-a-cause-is-found.md.
 
-    Exit codes: 0 there was nothing to explain, 1 there was a symptom, explained or not, 2 bad usage or input.
+    Exit codes: 0 there was nothing to explain, 1 there was a symptom, explained or not, 2 bad usage or input, 3 it
+    cannot be told whether there was one: the recording does not hold that time, or part of it cannot be read.
 
     \b
     Examples:
@@ -73,8 +86,14 @@ def why(
         found = _asked(store, config_file, at_ns, event, every, known)
     if not quiet:
         _print(found, out, as_json, known)
-    if isinstance(found, tuple):
-        return _FOUND if found else 0
+    return _exit_code(found)
+
+
+def _exit_code(found: _Found) -> int:
+    if isinstance(found, _Every):
+        return _FOUND if found.groups else _INCONCLUSIVE if found.notes else 0
+    if found.inconclusive:
+        return _INCONCLUSIVE
     return 0 if found.verdict == "no-symptom" else _FOUND
 
 
@@ -98,7 +117,7 @@ def _asked(
     event: str | None,
     every: bool,
     known: tuple[Mechanism, ...],
-) -> Verdict | tuple[Group, ...]:
+) -> _Found:
     from necroscope import config
     from necroscope.diagnose.why import explain, explain_all
     from necroscope.store.place import to_read
@@ -106,7 +125,9 @@ def _asked(
 
     opened, settings = Store(to_read(store)), config.load(config_file)
     if every:
-        return explain_all(opened, settings, known=known)
+        notes: list[str] = []
+        groups = explain_all(opened, settings, known=known, notes=notes)
+        return _Every(groups, tuple(notes))
     return explain(opened, settings, at_ns=at_ns, event=event, known=known)
 
 
@@ -120,13 +141,15 @@ def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
         yield
 
 
-def _print(found: Verdict | tuple[Group, ...], out: Console, as_json: bool, known: tuple[Mechanism, ...]) -> None:
+def _print(found: _Found, out: Console, as_json: bool, known: tuple[Mechanism, ...]) -> None:
     if as_json:
         import json
 
         from necroscope.show.why_json import why_all_document, why_document
 
-        document: dict[str, Any] = why_all_document(found) if isinstance(found, tuple) else why_document(found)
+        document: dict[str, Any] = (
+            why_all_document(found.groups, found.notes) if isinstance(found, _Every) else why_document(found)
+        )
         click.echo(json.dumps(document, indent=2))
         return
     if out.is_terminal:
@@ -138,12 +161,12 @@ def _print(found: Verdict | tuple[Group, ...], out: Console, as_json: bool, know
         click.echo(line.rstrip())
 
 
-def _tell(found: Verdict | tuple[Group, ...], out: Console, known: tuple[Mechanism, ...]) -> None:
+def _tell(found: _Found, out: Console, known: tuple[Mechanism, ...]) -> None:
     from necroscope.show.story import print_story
     from necroscope.show.story_groups import print_groups
 
     titles = {one.id: one.title for one in known}
-    if isinstance(found, tuple):
-        print_groups(found, out, titles)
+    if isinstance(found, _Every):
+        print_groups(found.groups, out, titles, found.notes)
     else:
         print_story(found, out, titles, frozenset(one.id for one in known if one.role == "walker"))

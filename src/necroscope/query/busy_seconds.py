@@ -14,12 +14,14 @@ from necroscope.store.reader import Snapshot
 _USER = frozenset({"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]"})
 
 
-def busy_seconds(snapshot: Snapshot, window: Window) -> dict[int, dict[int, tuple[float, float]]]:
+def busy_seconds(
+    snapshot: Snapshot, window: Window, notes: list[str] | None = None
+) -> dict[int, dict[int, tuple[float, float]]]:
     """Core -> second -> busy seconds, and of these in the kernel. Where weights are no time, each sample stands for
-    an equal part of the busiest second."""
+    an equal part of the busiest second. Of damaged files `notes` tell."""
     found: dict[int, dict[int, tuple[float, float]]] = {}
     counts: dict[int, dict[int, tuple[float, float]]] = {}
-    for chunk in chunks(snapshot, Select(window), notes=[]):
+    for chunk in chunks(snapshot, Select(window), notes=[] if notes is None else notes):
         numbers, place = np.unique(chunk.stack, return_inverse=True)
         texts = chunk.stacks.frames(numbers)
         busy = ~idle(texts)[place.reshape(-1)]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from necroscope.errors import BadInput
-from necroscope.query.sealed import damage, opened
+from necroscope.query.sealed import DAMAGE_HINT, damage, damaged, opened
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
@@ -21,7 +21,7 @@ _FIELDS = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 
 def events(snapshot: Snapshot, window: Window, sources: tuple[str, ...] = ()) -> list[Event]:
     """The events of a window, oldest first; with `sources`, those that one of these told."""
-    return _chosen(_event_tables(snapshot, window, _FIELDS), window, sources)
+    return _chosen(_event_tables(snapshot, window, _FIELDS, []), window, sources)
 
 
 def _chosen(tables: Iterable[Any], window: Window, sources: tuple[str, ...]) -> list[Event]:
@@ -36,9 +36,9 @@ def _chosen(tables: Iterable[Any], window: Window, sources: tuple[str, ...]) -> 
     return sorted(found.values(), key=lambda event: event.at_ns)
 
 
-def symptoms(snapshot: Snapshot, window: Window) -> list[Event]:
-    """What somebody suffered from: lines of logs, and marks."""
-    return _chosen(_symptom_tables(snapshot, window), window, SYMPTOM_SOURCES)
+def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Event]:
+    """What somebody suffered from: lines of logs, and marks. Of damaged files `notes` tell."""
+    return _chosen(_symptom_tables(snapshot, window, [] if notes is None else notes), window, SYMPTOM_SOURCES)
 
 
 def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
@@ -48,7 +48,7 @@ def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
     by_id = name.isascii() and name.isdigit() and int(name) < 1 << 64
     value = pa.scalar(int(name), pa.uint64()) if by_id else pa.scalar(name)
     best: tuple[int, str] | None = None
-    for table in _event_tables(snapshot, None, ["id", "at_ns", "kind", "subject"]):
+    for table in _event_tables(snapshot, None, ["id", "at_ns", "kind", "subject"], []):
         rows = table.filter(pc.equal(table["id"] if by_id else table["kind"].cast(pa.string()), value))
         for at_ns, kind, subject in zip(*(rows[one].to_pylist() for one in ("at_ns", "kind", "subject")), strict=True):
             if best is None or at_ns > best[0]:
@@ -56,18 +56,18 @@ def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
     return best
 
 
-def _event_tables(snapshot: Snapshot, window: Window | None, columns: list[str]) -> Iterator[Any]:
+def _event_tables(snapshot: Snapshot, window: Window | None, columns: list[str], notes: list[str]) -> Iterator[Any]:
     """Events that are not sealed yet, then those of the segments, the latest first."""
     if (live := snapshot.live.get("events")) is not None:
         yield live.select(columns)
     for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
-        if segment.overlaps(window) and (table := _table(segment, "events", columns)) is not None:
+        if segment.overlaps(window) and (table := _table(segment, "events", columns, notes)) is not None:
             yield table
 
 
-def _table(segment: Segment, name: str, columns: list[str]) -> Any:
+def _table(segment: Segment, name: str, columns: list[str], notes: list[str]) -> Any:
     """Columns of a table; None when the segment has none of it, or it cannot be read."""
-    with damage(segment.file(name), []):
+    with damage(segment.file(name), notes):
         file = opened(segment, name)
         if file is not None:
             with file:
@@ -75,7 +75,7 @@ def _table(segment: Segment, name: str, columns: list[str]) -> Any:
     return None
 
 
-def _symptom_tables(snapshot: Snapshot, window: Window) -> Iterator[Any]:
+def _symptom_tables(snapshot: Snapshot, window: Window, notes: list[str]) -> Iterator[Any]:
     """Like `_event_tables`, from roll-ups where there are some."""
     rolled = []
     for rollup in snapshot.rollups:
@@ -88,22 +88,25 @@ def _symptom_tables(snapshot: Snapshot, window: Window) -> Iterator[Any]:
         if table is not None and rollup.overlaps(window):
             yield table
     segments = left_over(snapshot.segments, rolled)
-    yield from _event_tables(replace(snapshot, segments=tuple(segments)), window, _FIELDS)
+    yield from _event_tables(replace(snapshot, segments=tuple(segments)), window, _FIELDS, notes)
 
 
-def extent(snapshot: Snapshot, table: str = "samples") -> tuple[int, int]:
+def extent(snapshot: Snapshot, table: str = "samples", notes: list[str] | None = None) -> tuple[int, int]:
     """Times of the first and the last sample, or row of another table. Few files are opened: segments tell by name
-    where to look."""
+    where to look. Of damaged ones `notes` tell. `BadInput` where there are no rows, or none that can be read."""
+    told = [] if notes is None else notes
     live = snapshot.live.get(table)
     spans = [_span_of_live(live)] if live is not None and live.num_rows else []
     for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
         if spans and segment.to_ns <= max(span[1] for span in spans):
             break
-        spans += _span_of(segment, table)
+        spans += _span_of(segment, table, told)
     for segment in sorted(snapshot.segments, key=lambda one: one.from_ns):
         if spans and segment.from_ns >= min(span[0] for span in spans):
             break
-        spans += _span_of(segment, table)
+        spans += _span_of(segment, table, told)
+    if not spans and (hurt := damaged(told, table)):
+        raise BadInput(f"The {table} of the store cannot be read: {hurt[0]}.", DAMAGE_HINT)
     if not spans:
         raise BadInput("The store has no samples.", "record first (`necroscope record`), or give another --store")
     return min(span[0] for span in spans), max(span[1] for span in spans)
@@ -114,9 +117,9 @@ def _span_of_live(table: Any) -> Window:
     return int(at_ns.min()), int(at_ns.max())
 
 
-def _span_of(segment: Segment, table: str) -> list[Window]:
+def _span_of(segment: Segment, table: str, notes: list[str]) -> list[Window]:
     """Times of a segment's first and last row; empty when it has none, or cannot be read."""
-    with damage(segment.file(table), []):
+    with damage(segment.file(table), notes):
         file = opened(segment, table)
         if file is not None:
             with file:

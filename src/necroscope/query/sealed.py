@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,11 @@ from necroscope.errors import BadInput
 from necroscope.store.catalog import Segment
 
 T = TypeVar("T")
+DAMAGE_HINT = "put the file back from a copy of the recording, such as a bundle"
+"""What to do about a damaged file that a question needs."""
+
 _TRIES = 3
+_DAMAGED = " is damaged and left out"
 
 
 def again(look: Callable[[], T]) -> T:
@@ -47,5 +51,11 @@ def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
     except (pa.ArrowException, OSError, KeyError, IndexError) as error:
         if notes is None:
             raise BadInput(f"{path} is damaged.", "move its folder out of the store to go on without it") from error
-        if (note := f"{path} is damaged and left out") not in notes:
+        if (note := f"{path}{_DAMAGED}") not in notes:
             notes.append(note)
+
+
+def damaged(notes: Iterable[str], *tables: str) -> list[str]:
+    """Those notes that tell of a damaged file; with `tables`, of one of these."""
+    ends = tuple(f"/{table}.parquet{_DAMAGED}" for table in tables) or _DAMAGED
+    return [note for note in notes if note.endswith(ends)]

@@ -40,6 +40,7 @@ _VERDICTS = {
     "unexplained": ("? UNEXPLAINED", "bold yellow"),
     "no-symptom": ("✔ NOTHING TO EXPLAIN", "bold green"),
 }
+_INCONCLUSIVE = ("? INCONCLUSIVE", "bold yellow")
 _MOST_EVIDENCE = 6
 # What is known of a mechanism is no measurement: it is told as prose.
 _CATALOGUE = "mechanisms"
@@ -69,7 +70,7 @@ def print_story(verdict: Verdict, console: Console, titles: dict[str, str], inno
 
 
 def _answer(verdict: Verdict, titles: dict[str, str], innocent: frozenset[str]) -> Iterable[RenderableType]:
-    words, style = _VERDICTS[verdict.verdict]
+    words, style = _INCONCLUSIVE if verdict.inconclusive else _VERDICTS[verdict.verdict]
     cause = verdict.cause
     line = Text.assemble((words, style))
     if cause is not None:
@@ -93,6 +94,8 @@ def _answer(verdict: Verdict, titles: dict[str, str], innocent: frozenset[str]) 
 def _without_cause(verdict: Verdict) -> str:
     if verdict.verdict == "no-symptom":
         return "No symptom was recorded, and no core was taken for long without one."
+    if verdict.inconclusive:
+        return "Whether there was a symptom cannot be told from this recording. Why not is below."
     return "The evidence does not carry a cause. What is known and what is missing is below."
 
 

@@ -17,13 +17,23 @@ from necroscope.show.plain import plain
 _WIDEST = 100
 
 
-def print_groups(groups: Sequence[Group], console: Console, titles: dict[str, str]) -> None:
-    """The groups, oldest first, on one axis of time."""
+def print_groups(groups: Sequence[Group], console: Console, titles: dict[str, str], notes: Sequence[str] = ()) -> None:
+    """The groups, oldest first, on one axis of time; then what of the recording could not be read."""
     width = min(console.width, _WIDEST)
-    total = sum(len(group.symptoms) for group in groups)
-    if not total:
+    if groups:
+        _print_all(groups, console, titles, width)
+    elif notes:
+        told = "No symptom is in what can be read of the recording: whether there was one cannot be told."
+        console.print(Text(told, style="bold yellow"), width=width)
+    else:
         console.print(Text("No symptom was recorded.", style="bold green"))
-        return
+    for note in notes:
+        console.print()
+        console.print(Text(f"Note: {plain(note)}", style="dim"), width=width)
+
+
+def _print_all(groups: Sequence[Group], console: Console, titles: dict[str, str], width: int) -> None:
+    total = sum(len(group.symptoms) for group in groups)
     times = [one.at_ns for group in groups for one in group.symptoms]
     span = min(times), max(times)
     causes = len({_key(group) for group in groups if group.verdict.cause is not None})

@@ -16,10 +16,10 @@ def why_document(verdict: Verdict) -> dict[str, Any]:
     return safe
 
 
-def why_all_document(groups: Sequence[Group]) -> dict[str, Any]:
-    """`necroscope.why-all/1`."""
+def why_all_document(groups: Sequence[Group], notes: Sequence[str] = ()) -> dict[str, Any]:
+    """`necroscope.why-all/1`. `notes` tell what of the recording could not be read."""
     listed = [{"symptoms": [_symptom(one) for one in group.symptoms], **_verdict(group.verdict)} for group in groups]
-    safe: dict[str, Any] = valid({"schema": "necroscope.why-all/1", "groups": listed})
+    safe: dict[str, Any] = valid({"schema": "necroscope.why-all/1", "groups": listed, "notes": list(notes)})
     return safe
 
 

@@ -9,6 +9,7 @@ leak_source.py  who leaks what was walked                                 ledger
 recurrence.py   the same before other symptoms, and over boots
 rivals.py       the standing list, tested                                 weigh.py       how sure it all is
 explain.py      the verdict                                               tell.py, leak_words.py  its claims
+inconclusive.py what the recording cannot tell: it was not made then, or cannot be read
 """
 
 from necroscope.diagnose.why.ask import explain, explain_all, symptoms_of

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why.explain import explain_symptom
+from necroscope.diagnose.why.inconclusive import held_by, is_held, not_held
 from necroscope.diagnose.why.scene import Held, span_of
-from necroscope.diagnose.why.symptom import choose, complaint, symptoms_in
+from necroscope.diagnose.why.symptom import ASKED, choose, complaint, symptoms_in
 from necroscope.diagnose.why.unreported import unreported
 from necroscope.errors import BadInput
 from necroscope.model import Complaint, Group, Verdict
 from necroscope.query.sealed import again
-from necroscope.store.reader import Store
+from necroscope.store.catalog import Window
+from necroscope.store.reader import Snapshot, Store
 from necroscope.store.tables import Event
 
 # What several drivers and watchdogs say of one incident comes within seconds: one verdict is enough for all of it.
@@ -36,7 +39,8 @@ def explain(
 ) -> Verdict:
     """Why the latest symptom happened, or that nearest to a moment, or an event by id or kind.
 
-    `BadInput` for an event that does not exist and for an empty store.
+    Without a symptom in the verdict, whether there was one cannot be told: the recording does not hold that moment, or
+    cannot be read. `BadInput` for an event that does not exist and for an empty store.
     """
     return again(lambda: _explain(Held(store), config or Config(), at_ns, event, _known(known)))
 
@@ -45,34 +49,56 @@ def _explain(
     store: Held, config: Config, at_ns: int | None, event: int | str | None, known: Sequence[Mechanism]
 ) -> Verdict:
     snapshot = store.snapshot()
-    recorded = span_of(snapshot)
+    recorded, notes = _recorded(snapshot)
+    symptom = choose(snapshot, recorded, at_ns, event, notes)
+    if symptom is None:
+        return unreported(store, recorded, config, known, notes)
+    if symptom.source == ASKED and not is_held(symptom.at_ns, held := held_by(snapshot, recorded, notes)):
+        return not_held(symptom.at_ns, held, notes)
+    verdict = explain_symptom(store, symptom, recorded, config, known)
+    return replace(verdict, notes=tuple(dict.fromkeys((*notes, *verdict.notes))))
+
+
+def _recorded(snapshot: Snapshot) -> tuple[Window, list[str]]:
+    """First and last moment of the recording, and what of it cannot be read."""
+    notes = [f"{note}; what came before it was looked at" for note in snapshot.notes]
+    recorded = span_of(snapshot, notes)
     if recorded is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or give another --store")
-    symptom = choose(snapshot, recorded, at_ns, event)
-    if symptom is None:
-        return unreported(store, recorded, config, known)
-    return explain_symptom(store, symptom, recorded, config, known)
+    return recorded, notes
 
 
 def explain_all(
-    store: Store, config: Config | None = None, *, most: int = 200, known: Sequence[Mechanism] | None = None
+    store: Store,
+    config: Config | None = None,
+    *,
+    most: int = 200,
+    known: Sequence[Mechanism] | None = None,
+    notes: list[str] | None = None,
 ) -> tuple[Group, ...]:
-    """Every symptom (of too many, the latest), grouped where they share a cause; the oldest group first."""
-    return again(lambda: _explain_all(Held(store), config or Config(), most, _known(known)))
+    """Every symptom (of too many, the latest), grouped where they share a cause; the oldest group first.
+
+    `notes` tell what of the recording could not be read: symptoms may be missing then.
+    """
+    found, told = again(lambda: _explain_all(Held(store), config or Config(), most, _known(known)))
+    if notes is not None:
+        notes += told
+    return found
 
 
-def _explain_all(store: Held, config: Config, most: int, known: Sequence[Mechanism]) -> tuple[Group, ...]:
+def _explain_all(
+    store: Held, config: Config, most: int, known: Sequence[Mechanism]
+) -> tuple[tuple[Group, ...], list[str]]:
     snapshot = store.snapshot()
-    recorded = span_of(snapshot)
-    if recorded is None:
-        raise BadInput("The store is empty.", "record first (`necroscope record`), or give another --store")
+    recorded, notes = _recorded(snapshot)
     groups: dict[object, list[tuple[Complaint, Verdict]]] = {}
     verdict: Verdict | None = None
-    for one in symptoms_in(snapshot)[-most:]:
+    for one in symptoms_in(snapshot, notes=notes)[-most:]:
         if verdict is None or verdict.symptom is None or one.at_ns - verdict.symptom.at_ns > _SAME_INCIDENT_NS:
             verdict = explain_symptom(store, complaint(one), recorded, config, known, others=False)
         groups.setdefault(_key(verdict), []).append((complaint(one), verdict))
-    return tuple(_group(members) for members in groups.values())
+    made = tuple(_group(members) for members in groups.values())
+    return made, list(dict.fromkeys((*notes, *(note for group in made for note in group.verdict.notes))))
 
 
 def _key(verdict: Verdict) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from necroscope.clock import NS, iso
@@ -20,6 +20,7 @@ from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around,
 from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD
 from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD
 from necroscope.model import Cause, Claim, Complaint, Missing, ProcessRef, Rejected, Remedy, Verdict
+from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.catalog import Window
 
@@ -39,6 +40,7 @@ def explain_symptom(
     scene = look_around(store, symptom, recorded, config)
     unseen = _unseen(scene)
     tried = candidates(scene) if scene.runs else []
+    scene.notes.extend(_new(scene.notes, (note for one in tried for note in damaged(one.profile.notes))))
     best = tried[0] if tried and tried[0].score >= _LEAST_SCORE and tried[0].suspect is not None else None
     if best is None or (unseen is not None and not _covers(best, scene)):
         return _unexplained(scene, tried, unseen)
@@ -53,6 +55,11 @@ def explain_symptom(
     if reasoned.confidence < FLOOR:
         return _unexplained(scene, tried, unseen, reasoned)
     return _verdict(scene, tried, reasoned)
+
+
+def _new(known: Sequence[str], notes: Iterable[str]) -> list[str]:
+    """Notes that are not known yet, each once."""
+    return [note for note in dict.fromkeys(notes) if note not in known]
 
 
 # -- what was not recorded -------------------------------------------------------------------------------
@@ -146,6 +153,13 @@ def _elsewhere_idle(scene: Scene, best: Candidate) -> float | None:
     return None if busy is None else max(0.0, 1.0 - busy)
 
 
+def _nobody_seen(scene: Scene, cpu: int) -> Missing:
+    """Why nobody is known to have been on a core."""
+    if damaged(scene.notes, "samples", "stacks"):
+        return Missing(f"who was on core {cpu}: the samples are damaged, as the notes say", DAMAGE_HINT)
+    return Missing(f"who was on core {cpu}: it has no samples", "record with perf, as root")
+
+
 def _unexplained(
     scene: Scene, tried: Sequence[Candidate], unseen: Hole | None, reasoned: Reasoned | None = None
 ) -> Verdict:
@@ -154,7 +168,7 @@ def _unexplained(
         hint = "keep the recorder running; give it a higher priority or a larger store"
         lacking.append(Missing(f"the time before the symptom: {unseen.text}", hint))
     if tried and all(one.suspect is None for one in tried):
-        lacking.append(Missing(f"who was on core {tried[0].run.cpu}: it has no samples", "record with perf, as root"))
+        lacking.append(_nobody_seen(scene, tried[0].run.cpu))
     strip = strip_of(scene, tried[0].run.cpu) if tried else None
     best = reasoned.best if reasoned is not None else next((one for one in tried if one.suspect is not None), None)
     against: tuple[Rejected, ...] = ()
@@ -170,7 +184,7 @@ def _unexplained(
         )
         against = (*(one for one in standing if not not_ruled_out(one)), *tell.others(scene, tried, None, None))
     else:
-        against = tell.no_core(scene)
+        against = tell.no_core(scene) if not tried else ()
     return Verdict(
         "unexplained",
         scene.symptom,

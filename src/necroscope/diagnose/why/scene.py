@@ -93,10 +93,13 @@ class Scene:
         return min(1.0, self.times.spent_in(window).covered_s / length)
 
 
-def span_of(snapshot: Snapshot) -> Window | None:
-    """First and last moment of a recording: of its samples, else of its segments. None: it is empty."""
+def span_of(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
+    """First and last moment of a recording: of its samples, else of its segments. None: it is empty.
+
+    Of samples that cannot be read `notes` tell.
+    """
     try:
-        return extent(snapshot)
+        return extent(snapshot, notes=notes)
     except BadInput:
         pass
     spans = [(one.from_ns, one.to_ns) for one in snapshot.segments]
@@ -115,7 +118,7 @@ def look_around(store: Held, symptom: Complaint, recorded: Window, config: Confi
     snapshot = store.snapshot((near[0], near[1] + 10 * NS))
     times = core_time(snapshot, [near], notes)
     counted = bool(times.at_ns.size)
-    found = _runs(times, config) if counted else _sampled_runs(snapshot, near, config)
+    found = _runs(times, config) if counted else _sampled_runs(snapshot, near, config, notes)
     told = _told(snapshot, near, notes)
     about = symptom.at_ns - BEFORE_NS, symptom.at_ns + AFTER_NS
     named = named_core(store.snapshot(about), symptom, about)
@@ -147,11 +150,11 @@ def _nearly_all_of(part: Run, whole: Run) -> bool:
     return part.cpu == whole.cpu and overlap >= 0.75 * (whole.to_ns - whole.from_ns)
 
 
-def _sampled_runs(snapshot: Snapshot, near: Window, config: Config) -> list[Run]:
+def _sampled_runs(snapshot: Snapshot, near: Window, config: Config, notes: list[str]) -> list[Run]:
     """Without counters, a second in which a core was sampled busy nearly all the time."""
     from necroscope.query.busy_seconds import busy_seconds
 
-    return from_samples(busy_seconds(snapshot, near), config.cpu.busy - 0.07, int(_LEAST_S))
+    return from_samples(busy_seconds(snapshot, near, notes), config.cpu.busy - 0.07, int(_LEAST_S))
 
 
 def quiet_blocks(scene: Scene, run: Run, most: int = _BLOCKS) -> list[Window]:

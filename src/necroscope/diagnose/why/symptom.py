@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from necroscope.clock import NS, iso
-from necroscope.errors import BadInput
+from necroscope.errors import BadInput, Unavailable
 from necroscope.model import Complaint
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
+from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import SYMPTOM_SOURCES, Event
@@ -39,6 +40,9 @@ STARVATION = frozenset(
 )
 """Kinds of the kernel's log that a taken core can cause."""
 
+ASKED = "asked"
+"""The source of a moment that nobody complained of: it was asked about."""
+
 EVER: Window = (0, (1 << 63) - 1)
 _NEAR_NS = 60 * NS
 _MOST_UNCERTAIN_NS = 120 * NS
@@ -56,23 +60,31 @@ def is_symptom(event: Event) -> bool:
     return event.source in SYMPTOM_SOURCES and event.kind in STARVATION
 
 
-def symptoms_in(snapshot: Snapshot, window: Window = EVER) -> list[Event]:
-    """The symptoms of a window, oldest first."""
-    return [event for event in told_symptoms(snapshot, window) if is_symptom(event)]
+def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | None = None) -> list[Event]:
+    """The symptoms of a window, oldest first. Of events that cannot be read `notes` tell."""
+    return [event for event in told_symptoms(snapshot, window, notes) if is_symptom(event)]
 
 
 def choose(
-    snapshot: Snapshot, recorded: Window, at_ns: int | None = None, event: int | str | None = None
+    snapshot: Snapshot,
+    recorded: Window,
+    at_ns: int | None = None,
+    event: int | str | None = None,
+    notes: list[str] | None = None,
 ) -> Complaint | None:
-    """The symptom that is asked about; without a wish, the latest that the recording can tell about. None: none."""
+    """The symptom that is asked about; without a wish, the latest that the recording can tell about. None: none.
+
+    Of events that cannot be read `notes` tell.
+    """
+    told_of = [] if notes is None else notes
     if event is not None:
-        return _by_name(snapshot, str(event))
-    found = symptoms_in(snapshot)
+        return _by_name(snapshot, str(event), told_of)
+    found = symptoms_in(snapshot, notes=told_of)
     if at_ns is not None:
         near = [one for one in found if abs(one.at_ns - at_ns) <= _NEAR_NS]
         if near:
             return complaint(min(near, key=lambda one: abs(one.at_ns - at_ns)))
-        return Complaint("moment", at_ns, "asked", f"what happened at {iso(at_ns)}")
+        return Complaint("moment", at_ns, ASKED, f"what happened at {iso(at_ns)}")
     told = [one for one in found if recorded[0] <= one.at_ns and one.uncertainty_ns <= _MOST_UNCERTAIN_NS]
     # What the kernel said comes before what somebody noticed afterwards, when both are about the same moment.
     if not told:
@@ -89,11 +101,13 @@ def complaint(event: Event) -> Complaint:
     )
 
 
-def _by_name(snapshot: Snapshot, name: str) -> Complaint:
+def _by_name(snapshot: Snapshot, name: str, notes: list[str]) -> Complaint:
     """An event by its id, or the last of a kind."""
     column, wanted = ("id", int(name)) if name.isascii() and name.isdigit() else ("kind", name)
     columns = ["id", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
-    found = rows_of(snapshot, "events", EVER, columns, lambda row: row[column] == wanted)
+    found = rows_of(snapshot, "events", EVER, columns, lambda row: row[column] == wanted, notes=notes)
+    if not found and (hurt := damaged(notes, "events")):
+        raise Unavailable(f"No event {name} is among those that can be read: {hurt[0]}.", DAMAGE_HINT)
     if not found:
         raise BadInput(f"The store has no event {name}.", "`necroscope events --json` lists them with their ids")
     last = dict(found[-1])

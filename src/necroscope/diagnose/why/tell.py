@@ -8,18 +8,20 @@ from necroscope.clock import NS, iso
 from necroscope.diagnose.why import leak_words
 from necroscope.diagnose.why.candidates import Candidate
 from necroscope.diagnose.why.reason import Reasoned
-from necroscope.diagnose.why.scene import Scene
+from necroscope.diagnose.why.scene import BEFORE_NS, Scene
 from necroscope.diagnose.why.suspects import Suspect, top_functions
 from necroscope.diagnose.why.symptom import named_queue
 from necroscope.diagnose.why.weigh import FEW_SAMPLES
 from necroscope.model import Claim, Evidence, Missing, Rejected
 from necroscope.quantity import count, share, span
+from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import Run, mean_busy
 
 _SPLIT = ("system", "softirq", "irq", "user", "steal")
 _WAITED_S = 0.2
 _NO_IDLE = 0.96
 _ABOUT_AS_WELL = 0.5
+_MOSTLY = 0.8
 
 
 def chain(scene: Scene, reasoned: Reasoned, waited: Sequence[tuple[str, int, float]]) -> tuple[Claim, ...]:
@@ -219,11 +221,16 @@ def what_was_seen(scene: Scene, tried: Sequence[Candidate]) -> tuple[Claim, ...]
 
 
 def no_core(scene: Scene) -> tuple[Rejected, ...]:
-    """That no core was starved is itself a finding."""
+    """That no core was starved is itself a finding, where nearly all of the time before the symptom was recorded."""
     if not scene.counted:
         return ()
     at_ns = scene.symptom.at_ns
-    window = at_ns - 45 * NS, at_ns
+    window = at_ns - BEFORE_NS, at_ns
+    covered = scene.covered(window)
+    if covered < _MOSTLY:
+        seconds = span(covered * BEFORE_NS / NS) if covered > 0 else "none"
+        because = f"the cores' counters were read for {seconds} of the 45 s before it"
+        return (Rejected("starved-core", because, tested=False),)
     average = mean_busy(scene.times, window)
     text = "no core was at least 97 % busy for 2 s in the 45 s before it"
     if average is not None:
@@ -233,7 +240,10 @@ def no_core(scene: Scene) -> tuple[Rejected, ...]:
 
 def missing(scene: Scene, reasoned: Reasoned | None) -> Iterator[Missing]:
     """Links that could not be made with what was recorded."""
-    if not scene.counted:
+    if not scene.counted and damaged(scene.notes, "cores"):
+        what = "the cores' own counters, which are damaged, as the notes say: idle and steal are guessed from samples"
+        yield Missing(what, DAMAGE_HINT)
+    elif not scene.counted:
         yield Missing("the cores' own counters: idle and steal are guessed from samples", "import mpstat -o JSON too")
     queue = named_queue(scene.symptom)
     if queue is not None and scene.named is None:

@@ -7,6 +7,7 @@ kernel, for at least five seconds, with another process waiting for it most of t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why.explain import explain_symptom
+from necroscope.diagnose.why.inconclusive import not_readable
 from necroscope.diagnose.why.scene import Held, look_around, waiting
 from necroscope.model import Complaint, Verdict
 from necroscope.quantity import share, span
@@ -30,35 +32,42 @@ _MOST_CELLS, _MOST_RUNS = 40, 3
 _NAMELESS = ("user-hog", "unknown-mechanism")
 
 
-def unreported(store: Held, recorded: Window, config: Config, known: Sequence[Mechanism]) -> Verdict:
-    """A verdict about the worst starvation of the last day that nobody reported; `no-symptom` where there is none."""
-    for run in held_cores(store, recorded, config)[:_MOST_RUNS]:
+def unreported(
+    store: Held, recorded: Window, config: Config, known: Sequence[Mechanism], notes: Sequence[str] = ()
+) -> Verdict:
+    """A verdict about the worst starvation of the last day that nobody reported; `no-symptom` where there is none.
+
+    `notes` are about what could not be read so far. Where anything could not be, nobody can say that there is none.
+    """
+    told = list(notes)
+    for run in held_cores(store, recorded, config, told)[:_MOST_RUNS]:
         symptom = _complaint(run)
         scene = look_around(store, symptom, recorded, config)
         verdict = explain_symptom(store, symptom, recorded, config, known, others=False)
+        told = list(dict.fromkeys((*told, *verdict.notes)))
         cause = verdict.cause
         if cause is None or cause.confidence < _SURE or cause.kind in _NAMELESS:
             continue
         name = cause.process.name if cause.process else ""
         if any(other != name and waited >= _WAITED * run.seconds for other, _, waited in waiting(scene, run)):
-            return verdict
-    return Verdict("no-symptom")
+            return replace(verdict, notes=tuple(told))
+    return not_readable(told) if told else Verdict("no-symptom")
 
 
-def held_cores(store: Held, recorded: Window, config: Config) -> list[Run]:
-    """Cores that were held in the kernel, the longest first. Roll-ups tell where to look."""
+def held_cores(store: Held, recorded: Window, config: Config, notes: list[str]) -> list[Run]:
+    """Cores that were held in the kernel, the longest first. Roll-ups tell where to look, and `notes` of damage."""
     window = max(recorded[0], recorded[1] - _BACK_NS), recorded[1]
     snapshot = store.snapshot(window)
     cells: set[int] = set()
     for look in ("system", "irq"):
-        grid = core_heat(snapshot, Select(window), look, most_columns=1000, notes=[])
+        grid = core_heat(snapshot, Select(window), look, most_columns=1000, notes=notes)
         hot = np.flatnonzero((np.nan_to_num(grid.values) >= _IN_KERNEL).any(axis=0)).tolist()
         cells.update(grid.from_ns + one * grid.column_ns for one in hot)
         width_ns = grid.column_ns
     windows = _joined([(at - 10 * NS, at + width_ns + 10 * NS) for at in sorted(cells)])[-_MOST_CELLS:]
     if not windows:
         return []
-    found = runs(core_time(store.snapshot(window), windows, []), config.cpu.busy, _LEAST_S, _IN_KERNEL)
+    found = runs(core_time(store.snapshot(window), windows, notes), config.cpu.busy, _LEAST_S, _IN_KERNEL)
     return sorted(found, key=lambda run: -run.seconds)
 
 

@@ -1,0 +1,47 @@
+"""Questions that a recording cannot answer: it was not made then, or what the answer rests on cannot be read.
+
+That no symptom is in what is left of a damaged recording does not say that there was none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from necroscope.clock import iso
+from necroscope.diagnose.why.scene import CRITICAL_NS
+from necroscope.errors import BadInput
+from necroscope.model import Missing, Verdict
+from necroscope.query.landmarks import extent
+from necroscope.query.sealed import DAMAGE_HINT, damaged
+from necroscope.store.catalog import Window
+from necroscope.store.reader import Snapshot
+
+
+def held_by(snapshot: Snapshot, recorded: Window, notes: list[str]) -> Window:
+    """First and last moment that samples or the cores' counters tell about; without any of them, that of all rows."""
+    spans = []
+    for table in ("samples", "cores"):
+        with suppress(BadInput):
+            spans.append(extent(snapshot, table, notes))
+    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else recorded
+
+
+def is_held(at_ns: int, held: Window) -> bool:
+    """Whether a recording tells anything about a moment, or at least about the seconds just before it."""
+    return held[0] <= at_ns <= held[1] + CRITICAL_NS
+
+
+def not_held(at_ns: int, held: Window, notes: Sequence[str]) -> Verdict:
+    """The answer about a moment that the recording does not hold."""
+    first, last = (iso(one) for one in held)
+    what = f"what happened at {iso(at_ns)}: the recording holds {first} to {last}"
+    missing = Missing(what, "ask about a moment of that time, or give the recording of that moment with --store")
+    return Verdict("unexplained", missing=(missing,), notes=tuple(notes))
+
+
+def not_readable(notes: Sequence[str]) -> Verdict:
+    """The answer where no symptom is in what can be read, and not everything can be."""
+    what = "part of the recording, which cannot be read, as the notes say: no symptom is in the rest of it"
+    hint = DAMAGE_HINT if damaged(notes) else ""
+    return Verdict("unexplained", missing=(Missing(what, hint),), notes=tuple(notes))
