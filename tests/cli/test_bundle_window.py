@@ -16,6 +16,7 @@ import pytest
 
 from necroscope.clock import NS
 from stage.everything import SECONDS, fill
+from stage.incidents import INCIDENTS
 from stage.program import Program
 from stage.recorded import START_NS
 
@@ -52,6 +53,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     return folder
+
+
+@pytest.mark.parametrize("verb", [*VERBS, ("why",)], ids=lambda verb: verb[0])
+def test_a_bundle_given_as_a_store_is_told(necroscope: Program, verb: tuple[str, ...]) -> None:
+    bundle = INCIDENTS / "seeds-incident.ncb"
+    ran = necroscope(*verb, "--store", bundle)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"necroscope: {bundle} is a bundle, no store.\n  hint: read it with `--bundle {bundle}`\n"
 
 
 def test_every_verb_answers_as_from_the_store(

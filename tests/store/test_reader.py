@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from necroscope import clock
 from necroscope.errors import BadInput, Unavailable
 from necroscope.store import place
+from necroscope.store.bundle import Entry, pack
 from necroscope.store.catalog import journals
 from necroscope.store.reader import Store
 from necroscope.store.segment import read_table
@@ -125,9 +127,31 @@ def test_what_is_no_store(tmp_path: Path) -> None:
         Store(tmp_path)
     with pytest.raises(BadInput, match="is no store"):
         Store(tmp_path / "absent")
-    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(Unavailable, match="cannot be read"):
-        Store(tmp_path / "file")
+        Store(tmp_path / "loop")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"text", gzip.compress(b"text"), gzip.compress(b"text" * 999)[:20]],
+    ids=["empty", "text", "compressed", "cut"],
+)
+def test_a_file_is_no_store(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(data)
+    for path in (file, file / "below"):
+        with pytest.raises(BadInput, match="is no store: it is no folder") as refused:
+            Store(path)
+        assert "a folder that" in refused.value.hint
+
+
+def test_of_a_bundle_the_right_option_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "node7.ncb"
+    pack([Entry("/proc/version", b"Linux")], file)
+    with pytest.raises(BadInput, match="is a bundle, no store") as refused:
+        Store(file)
+    assert refused.value.hint == f"read it with `--bundle {file}`"
 
 
 def test_where_stores_are(tmp_path: Path) -> None:

@@ -81,6 +81,17 @@ def unpack(path: Path, folder: Path) -> None:
     _check_manifest(folder, path)
 
 
+def looks_packed(path: Path) -> bool:
+    """True for a file that begins as bundles do; whether it is a whole one, `unpack` tells."""
+    try:
+        if not path.is_file():
+            return False
+        with gzip.open(path) as unzipped:
+            return unzipped.read(tarfile.BLOCKSIZE)[257:262] == b"ustar"
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def _add(tar: tarfile.TarFile, entry: Entry) -> None:
     member = tarfile.TarInfo(entry.path.lstrip("/"))
     if entry.data is None:

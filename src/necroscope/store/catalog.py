@@ -127,6 +127,8 @@ def check_format(store: Path) -> None:
         version = found["version"] if found["store"] == "necroscope" else None
     except FileNotFoundError as error:
         raise BadInput(f"{store} is no store.", "give --store a folder that `necroscope record` wrote") from error
+    except NotADirectoryError as error:
+        raise _no_folder(store) from error
     except OSError as error:
         raise Unavailable(f"{store} cannot be read: {error.strerror}", "run as root") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -138,6 +140,14 @@ def check_format(store: Path) -> None:
             f"{store} has format version {version}; this program reads up to {FORMAT_VERSION}.",
             "use a newer necroscope",
         )
+
+
+def _no_folder(path: Path) -> BadInput:
+    from necroscope.store.bundle import looks_packed
+
+    if looks_packed(path):
+        return BadInput(f"{path} is a bundle, no store.", f"read it with `--bundle {path}`")
+    return BadInput(f"{path} is no store: it is no folder.", "give --store a folder that `necroscope record` wrote")
 
 
 def create(store: Path) -> None:
