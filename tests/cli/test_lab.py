@@ -66,6 +66,7 @@ def test_what_cannot_be_played_is_refused_with_its_need(necroscope: Program, own
         (("lab", "describe", "nothing"), "there is no scenario 'nothing'"),
         (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is no folder"),
         (("lab", "score", "--seeds", "1,x"), "'1,x' are no seeds"),
+        (("lab", "score", "--seeds", "9-1", "--recorded", "/nowhere/at/all"), "'9-1' are no seeds"),
         (("lab", "score", "--recorded", "/nowhere/at/all"), "/nowhere/at/all holds no recorded runs"),
     ],
 )
@@ -73,6 +74,40 @@ def test_bad_usage(necroscope: Program, arguments: tuple[str, ...], message: str
     ran = necroscope(*arguments)
     assert ran.code == 2
     assert message in ran.err
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two recorded runs that nobody can ask about; of the second, not everything was shown."""
+    shown = [{"text": "light", "value": 0.25, "unit": "lux", "ok": False}, {"text": "dark", "value": 1.0, "ok": True}]
+    for name, seed, demands in (("dawn", 201, shown[1:]), ("dusk", 202, shown)):
+        truth = {"scenario": name, "seed": seed, "symptom": None, "cause": None, "happened": {"shown": demands}}
+        (tmp_path / f"{name}-{seed}").mkdir()
+        (tmp_path / f"{name}-{seed}" / "truth.json").write_text(json.dumps(truth))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (("--only", "nosuch"), "holds no run of 'nosuch'", "known are dawn, dusk"),
+        (("--only", "dawn", "--only", "nosuch"), "holds no run of 'nosuch'", "known are dawn, dusk"),
+        (("--seeds", "1-9"), "holds no run with these seeds", "known are 201, 202"),
+        (("--only", "dawn", "--seeds", "202"), "holds no run of dawn with these seeds", "known are 201"),
+    ],
+)
+def test_runs_that_were_not_recorded_are_told(
+    necroscope: Program, runs: Path, arguments: tuple[str, ...], message: str, hint: str
+) -> None:
+    ran = necroscope("lab", "score", "--recorded", runs, *arguments)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"necroscope: {runs} {message}\n  hint: {hint}\n")
+
+
+def test_what_did_not_happen_is_told_and_not_counted(necroscope: Program, runs: Path) -> None:
+    ran = necroscope("lab", "score", "--recorded", runs, columns=160)
+    assert ran.code == 1
+    assert "did not show: light (0.25 lux); why gave no answer" in ran.out
+    assert ran.out.endswith("1 no answer; 1 did not happen\n")
 
 
 def test_clean_with_nothing_to_clean(necroscope: Program) -> None:

@@ -16,6 +16,17 @@ TRUTH: dict[str, Any] = {
     "cpu": 1,
     "happened": {"shown": [{"ok": True}]},
 }
+ABSENT: dict[str, Any] = {
+    **TRUTH,
+    "happened": {
+        "shown": [
+            {"text": "one core at 95 % or more", "value": 2.03, "unit": "s", "ok": False},
+            {"text": "a thread did not run", "value": 0.73, "unit": "s", "ok": True},
+            {"text": "samples that show it", "value": 0.1, "unit": "", "ok": False},
+        ]
+    },
+}
+NOT_SHOWN = "did not show: one core at 95 % or more (2.03 s) and samples that show it (0.1)"
 CAUSE: dict[str, Any] = {
     "kind": "zombie-memcg",
     "subject": {"kind": "unit", "name": "calm.service"},
@@ -75,8 +86,23 @@ def test_nobody_to_act_on_is_abstaining_where_the_rest_is_right() -> None:
 
 
 def test_no_document_is_no_answer_and_what_did_not_happen_is_told() -> None:
-    judged = judge({**TRUTH, "happened": {"shown": [{"ok": True}, {"ok": False}]}}, None)
+    judged = judge(ABSENT, None)
     assert (judged.mark, judged.happened) == ("no answer", False)
+    assert judged.because == f"{NOT_SHOWN}; why gave no answer"
+
+
+@pytest.mark.parametrize(
+    ("said", "mark", "because"),
+    [
+        (answer(), "right", NOT_SHOWN),
+        (answer(cpu=0), "wrong", f"{NOT_SHOWN}; core is 1, not 0"),
+        (answer(subject=None), "abstained", f"{NOT_SHOWN}; names nobody to act on"),
+        ({"verdict": "unexplained", "cause": None}, "abstained", NOT_SHOWN),
+    ],
+)
+def test_what_did_not_happen_says_what_it_did_not_show(said: dict[str, Any], mark: str, because: str) -> None:
+    judged = judge(ABSENT, said)
+    assert (judged.happened, judged.mark, judged.because) == (False, mark, because)
 
 
 def test_calibration_is_one_line() -> None:
@@ -85,4 +111,8 @@ def test_calibration_is_one_line() -> None:
         "1 right; 1 wrong; 1 abstained; 2 causes named with a mean confidence of 0.70, 0.50 of them right; "
         "Brier score 0.130"
     )
+    assert calibration([*judged, judge(ABSENT, answer()), judge(ABSENT, None)]) == (
+        f"{calibration(judged)}; 2 did not happen"
+    )
+    assert calibration([judge(ABSENT, answer())]) == "1 did not happen"
     assert calibration([]) == "nothing was judged"

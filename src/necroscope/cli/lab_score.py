@@ -28,7 +28,7 @@ class Seeds(click.ParamType["list[int]"]):
         found: list[int] = []
         for part in str(value).split(","):
             first, dash, last = part.strip().partition("-")
-            if not first.isdecimal() or (dash and not last.isdecimal()):
+            if not first.isdecimal() or (dash and not (last.isdecimal() and int(first) <= int(last))):
                 self.fail(f"{value!r} are no seeds; write 1,2,3 or 1-10", param, ctx)
             found += range(int(first), int(last or first) + 1)
         return found

@@ -2,7 +2,7 @@
 
 *Right* means that mechanism, subject (kind and name) and core equal the truth; in a run without a cause, that none was
 named. *Abstained* names no cause where there is one, or nobody to act on where the rest is right: neither right nor
-wrong. Everything else is wrong.
+wrong. Everything else is wrong. What did not happen is marked too, but does not count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ Mark = Literal["right", "wrong", "abstained", "no answer"]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One run, judged. `because` says in what the answer differs from the truth; `confidence` is a named cause's."""
+    """One run, judged. `because` says what it did not show that it must, and in what the answer differs from the truth;
+    `confidence` is a named cause's."""
 
     scenario: str
     seed: int
@@ -30,20 +31,32 @@ class Judgement:
 
 def judge(truth: dict[str, Any], answer: dict[str, Any] | None, seconds: float = 0.0) -> Judgement:
     """Judge the document that `why --json` printed; None when it printed none."""
-    happened = all(one["ok"] for one in truth["happened"]["shown"])
-    run = (str(truth["scenario"]), int(truth["seed"]), happened)
+    verdict = "" if answer is None else str(answer.get("verdict", ""))
+    absent, (mark, differs, sure) = _not_shown(truth), _marked(truth, answer)
+    run = (str(truth["scenario"]), int(truth["seed"]), not absent)
+    return Judgement(*run, verdict, mark, "; ".join(absent + differs), sure, seconds)
+
+
+def _marked(truth: dict[str, Any], answer: dict[str, Any] | None) -> tuple[Mark, list[str], float | None]:
+    """The mark, why it is that, and the confidence of a cause that counts as named."""
     if answer is None:
-        return Judgement(*run, "", "no answer", "why gave no answer", seconds=seconds)
-    verdict, cause = str(answer.get("verdict", "")), answer.get("cause")
+        return "no answer", ["why gave no answer"], None
+    cause = answer.get("cause")
     if cause is None:
-        mark: Mark = "abstained" if truth["cause"] else "right"
-        return Judgement(*run, verdict, mark, seconds=seconds)
+        return "abstained" if truth["cause"] else "right", [], None
     differs = _differences(truth, cause)
     if truth["cause"] and cause.get("subject") is None and len(differs) == 1:
-        return Judgement(*run, verdict, "abstained", "names nobody to act on", seconds=seconds)
+        return "abstained", ["names nobody to act on"], None
     confidence = cause.get("confidence")
     sure = float(confidence) if isinstance(confidence, int | float) else None
-    return Judgement(*run, verdict, "wrong" if differs else "right", "; ".join(differs), sure, seconds)
+    return "wrong" if differs else "right", differs, sure
+
+
+def _not_shown(truth: dict[str, Any]) -> list[str]:
+    """What the run had to show and did not, with what was measured; nothing when it happened."""
+    missed = [one for one in truth["happened"]["shown"] if not one["ok"]]
+    texts = [f"{one['text']} ({one['value']:g}{' ' if one['unit'] else ''}{one['unit']})" for one in missed]
+    return [f"did not show: {' and '.join(texts)}"] if missed else []
 
 
 def _differences(truth: dict[str, Any], cause: dict[str, Any]) -> list[str]:
@@ -59,11 +72,10 @@ def _differences(truth: dict[str, Any], cause: dict[str, Any]) -> list[str]:
 
 
 def calibration(judgements: Sequence[Judgement]) -> str:
-    """How sure the answers were, and how often they were right: one line."""
-    sure = [(one.confidence, one.mark == "right") for one in judgements if one.confidence is not None]
-    counts = {
-        mark: sum(one.mark == mark for one in judgements) for mark in ("right", "wrong", "abstained", "no answer")
-    }
+    """How sure the answers were about what happened, and how often they were right: one line."""
+    counted = [one for one in judgements if one.happened]
+    sure = [(one.confidence, one.mark == "right") for one in counted if one.confidence is not None]
+    counts = {mark: sum(one.mark == mark for one in counted) for mark in ("right", "wrong", "abstained", "no answer")}
     parts = [f"{count} {mark}" for mark, count in counts.items() if count]
     if sure:
         mean = sum(confidence for confidence, _ in sure) / len(sure)
@@ -71,4 +83,6 @@ def calibration(judgements: Sequence[Judgement]) -> str:
         brier = sum((confidence - ok) ** 2 for confidence, ok in sure) / len(sure)
         parts.append(f"{len(sure)} causes named with a mean confidence of {mean:.2f}, {right:.2f} of them right")
         parts.append(f"Brier score {brier:.3f}")
+    if len(counted) < len(judgements):
+        parts.append(f"{len(judgements) - len(counted)} did not happen")
     return "; ".join(parts) or "nothing was judged"

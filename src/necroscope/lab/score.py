@@ -53,10 +53,26 @@ def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> 
     truths = sorted(folder.glob(f"*/{TRUTH}"))
     if not truths:
         raise BadInput(f"{folder} holds no recorded runs", "make some with `necroscope lab score --store DIR`")
-    for path in truths:
-        truth = json.loads(path.read_text())
-        if (not only or truth["scenario"] in only) and (seeds is None or truth["seed"] in seeds):
-            yield judged(path.parent)
+    for run_folder in _chosen(folder, {path.parent: json.loads(path.read_text()) for path in truths}, only, seeds):
+        yield judged(run_folder)
+
+
+def _chosen(
+    folder: Path, truths: dict[Path, dict[str, Any]], only: Sequence[str], seeds: Sequence[int] | None
+) -> list[Path]:
+    """The runs that were asked for; a name or seeds of which there is no run are told with those that there are."""
+    names = sorted({str(truth["scenario"]) for truth in truths.values()})
+    for name in only:
+        if name not in names:
+            raise BadInput(f"{folder} holds no run of {name!r}", f"known are {', '.join(names)}")
+    named = {path: int(truth["seed"]) for path, truth in truths.items() if not only or truth["scenario"] in only}
+    found = [path for path, seed in named.items() if seeds is None or seed in seeds]
+    if not found:
+        of = f" of {' or '.join(only)}" if only else ""
+        raise BadInput(
+            f"{folder} holds no run{of} with these seeds", f"known are {', '.join(map(str, sorted({*named.values()})))}"
+        )
+    return found
 
 
 def judged(folder: Path) -> Judgement:
