@@ -110,6 +110,23 @@ def test_what_did_not_happen_is_told_and_not_counted(necroscope: Program, runs: 
     assert ran.out.endswith("1 no answer; 1 did not happen\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("import sys; sys.exit(5)", 2, "bad.py cannot be loaded: SystemExit: 5\n"),
+        ("raise KeyboardInterrupt", 2, "bad.py cannot be loaded: KeyboardInterrupt\n"),
+        ("import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", 130, "stopped.\n"),
+    ],
+)
+def test_a_file_that_wants_to_leave_and_a_user_who_does(
+    necroscope: Program, tmp_path: Path, text: str, code: int, words: str
+) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    ran = necroscope("lab", "list", "--scenarios", tmp_path)
+    assert (ran.code, ran.out) == (code, "")
+    assert words in ran.err
+
+
 def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
     ran = necroscope("lab", "clean")
     assert (ran.code, ran.out) == (0, "nothing was left behind\n")

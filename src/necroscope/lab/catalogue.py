@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from necroscope.errors import BadInput
 from necroscope.lab.scenario import Scenario
@@ -52,10 +56,39 @@ def load(file: Path) -> Scenario:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise BadInput(f"{file} cannot be loaded: {type(error).__name__}: {error}", "see docs/lab.md") from error
+        with _ctrl_c_is_stopped():
+            spec.loader.exec_module(module)
+    except _Stopped:
+        raise
+    except BaseException as error:
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise BadInput(f"{file} cannot be loaded: {what}", "see docs/lab.md") from error
     scenario = getattr(module, "scenario", None)
     if not isinstance(scenario, Scenario):
         raise BadInput(f"{file} holds no `scenario = Scenario(...)`", "see docs/lab.md")
     return scenario
+
+
+class _Stopped(KeyboardInterrupt):
+    """The user's Ctrl-C, which a file that raises KeyboardInterrupt is not."""
+
+
+@contextmanager
+def _ctrl_c_is_stopped() -> Iterator[None]:
+    """Ctrl-C raises `_Stopped`, where Python's own handler is in force."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _in_main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise _Stopped
