@@ -46,6 +46,13 @@ def test_a_users_mechanism_takes_the_place_of_ours_and_later_files_win(tmp_path:
     assert [one.priority for one in found if one.id == "zombie-memcg"] == [12]
 
 
+def test_braces_of_the_shell_are_no_placeholders(tmp_path: Path) -> None:
+    command = "cd ${HOME}; find a{b,c} -exec awk '{ print $1 }' {} + ; restart {subject}"
+    found = catalogue([_folder(tmp_path, mine=GOOD.replace("restart {subject}", command))])
+    assert found.warnings == ()
+    assert found.mechanisms[-1].advice[0].remedy.command == command
+
+
 def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
     assert catalogue([tmp_path / "no"]).warnings == ()
 
@@ -66,6 +73,16 @@ def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
         ("at_least = 5", 'at_least = "5"', 9, "must be numbers"),
         ('"zombies"', '"Zombies!"', 9, "no name of a fact"),
         ('"{value} entries"', '""', 9, "because"),
+        (
+            "{value} entries",
+            "{value.__class__} {x} {",
+            9,
+            "`because` of zombies may have {value}, {percent} and {limit}",
+        ),
+        ("{value} entries", "{value!r}", 9, "no other braces"),
+        ("{value} entries", "{value} {", 9, "no other braces"),
+        ("restart {subject}", "restart {name} {subject}", 10, "{name} in a command is unknown; there is {subject}"),
+        ("restart {subject}", "restart {subject.name}", 10, "{subject.name} in a command is unknown"),
         ('for = ["unit"], ', "", 10, "needs `for`"),
         ('["unit"]', '["pod"]', 10, "list of"),
         ('risk = "gap", ', "", 10, "needs action"),

@@ -21,6 +21,8 @@ Role = Literal["culprit", "walker", "kernel"]
 """Who the process on the core is: who is to blame, an innocent that pays for what others left, or the kernel's own
 thread that works off what others ordered."""
 Grows = Literal["", "zombies", "directories"]
+PLACEHOLDER = re.compile(r"\{(value|percent|limit)\}")
+"""What `because` may hold."""
 _MOST_FUNCTIONS = 8
 # A sample that is held back while interrupts are off lands where they are switched on again: the caller did the work.
 _SEE_THROUGH = frozenset(
@@ -59,7 +61,7 @@ class Check:
         """The sentence, with the value in it."""
         limit = self.at_least if self.at_least is not None else self.at_most
         words = {"value": _figure(value), "percent": share(value), "limit": _figure(limit or 0.0)}
-        return re.sub(r"\{(value|percent|limit)\}", lambda found: words[found[1]], self.because)
+        return PLACEHOLDER.sub(lambda found: words[found[1]], self.because)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from necroscope.diagnose.mechanism import Advice, Check, Judged, Match, Mechanism, judge, match
+from necroscope.diagnose.mechanism import PLACEHOLDER, Advice, Check, Judged, Match, Mechanism, judge, match
 from necroscope.model import Remedy
 
 __all__ = ["Advice", "Catalogue", "Check", "Judged", "Match", "Mechanism", "Warned", "judge", "match"]
@@ -25,6 +25,8 @@ __all__ += ["catalogue", "load", "mechanisms"]
 DEFAULT = (Path("/etc/necroscope/mechanisms.d"),)
 _ID = re.compile(r"[a-z][a-z0-9-]{1,39}")
 _PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_*?]*|\*[A-Za-z0-9_*?]+")
+# A command may have braces of the shell's: ${HOME}, {}, {a,b}.
+_IN_COMMAND = re.compile(r"(?<!\$)\{(?!subject\})[A-Za-z_][^\s,;{}]*\}")
 _FACT = re.compile(r"[a-z][a-z0-9_]{1,79}")
 _HEADER = re.compile(r"\s*\[\[\s*mechanisms\s*\]\]")
 _NAMES = ("functions", "leaves", "within", "without")
@@ -199,6 +201,10 @@ def _check(table: dict[str, Any], key: str, wrong: _Wrong) -> Check:
         raise wrong(key, f"a check in {key} has no name of a fact")
     if not isinstance(table.get("because"), str) or not table["because"]:
         raise wrong(key, f"the check of {table['fact']} does not say because of what")
+    if set(PLACEHOLDER.sub("", table["because"])) & set("{}"):
+        raise wrong(
+            key, f"`because` of {table['fact']} may have {{value}}, {{percent}} and {{limit}}, and no other braces"
+        )
     if not all(_number(value) for value in bounds.values()):
         raise wrong(key, f"the bounds of {table['fact']} must be numbers")
     return Check(table["fact"], table["because"], **{name: float(value) for name, value in bounds.items()})
@@ -215,6 +221,8 @@ def _advice(table: dict[str, Any], wrong: _Wrong) -> Advice:
         raise wrong("remedies", f"`for` is a list of {', '.join(_KINDS)}; purges_existing is true or false")
     if "{subject}" in texts["command"] and not kinds:
         raise wrong("remedies", "a command with {subject} needs `for`: the kinds of subject it suits")
+    if other := _IN_COMMAND.search(texts["command"]):
+        raise wrong("remedies", f"{other[0]} in a command is unknown; there is {{subject}}")
     return Advice(Remedy(**texts, purges_existing=purges), tuple(kinds))
 
 
