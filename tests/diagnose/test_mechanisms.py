@@ -133,6 +133,12 @@ def test_a_fault_in_ours_would_be_loud() -> None:
         load(GOOD.replace("95", "900"), "")
 
 
+def test_what_is_shown_as_a_sentence_begins_as_one() -> None:
+    for one in mechanisms(()):
+        for advice in one.advice:
+            assert advice.remedy.text[0].isupper(), f"{one.id}: {advice.remedy.text}"
+
+
 PAGE = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text("utf-8")
 
 
