@@ -162,7 +162,7 @@ def test_every_fact_is_one_that_is_gathered() -> None:
     signals = (Path(__file__).parents[2] / "docs" / "signals.md").read_text("utf-8")
     known = set(re.findall(r"^\| `([a-z_0-9]+)` \|", signals, re.MULTILINE))
     known |= {"zombies", "tracked", "directories", "cores", "execs", "oom_kills", "kernel_share", "pids"}
-    known |= {"suspect_starts", "seconds_per_start"}
+    known |= {"suspect_starts", "seconds_per_start", "memcg_steps"}
     known |= {f"core_{mode}" for mode in ("user", "system", "irq", "softirq", "steal")}
     known |= {f"pressure_{resource}" for resource in ("cpu", "memory", "io")}
     for one in mechanisms(()):

@@ -100,7 +100,10 @@ def test_who_made_them_where_no_name_tells(tmp_path: Path, cgroup: str, subject:
 
 
 def test_a_container_is_called_as_its_engine_calls_it(tmp_path: Path) -> None:
-    signals = (Sample("container_restarts", 7.0, ("misty-lake",)),)
+    signals = (
+        Sample("container_restarts", 7.0, ("misty-lake",)),
+        Sample("container_known", 1, ("misty-lake", ID[:12])),
+    )
     paths = [f"/machine/libpod-{ID}"] * 6
     found = find_source(_with_makers(tmp_path, paths, "runc", "/engine", signals), "zombies")
     assert found is not None
@@ -206,5 +209,5 @@ def test_why_a_unit_runs_at_all(tmp_path: Path) -> None:
         "its preset is enabled",
     ]
     assert in_short(found.unit) == (
-        "sunny-orchid.service is enabled, is started by x.timer, restarts always and never ended well"
+        "sunny-orchid.service is enabled, is started by x.timer, restarts always and was never seen to end well"
     )

@@ -19,7 +19,7 @@ _MOST = 4
 _LONGEST_NS = 40 * NS
 _LONG_S = 10.0
 _GROUP_LEAD = 1.3
-_ABOUT_AS_CLEAR = 0.8
+_ABOUT_AS_CLEAR = 0.6
 
 
 @dataclass(frozen=True, slots=True)

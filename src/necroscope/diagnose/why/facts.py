@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from necroscope.clock import NS
 from necroscope.diagnose.why.scene import Scene
-from necroscope.diagnose.why.suspects import LineUp, Suspect
+from necroscope.diagnose.why.suspects import LineUp, Suspect, kernel_frames
 from necroscope.query.series import Series, series_of
 from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
@@ -34,6 +34,21 @@ _AROUND_NS = 600 * NS
 _SMALL = 1e-3
 _COMING_AND_GOING = 8.0
 _STARTS = 3
+# From one memory cgroup to the next: what only a walk over many of them spends time on.
+_STEPS = frozenset(
+    {
+        "mem_cgroup_iter",
+        "css_next_descendant_pre",
+        "css_next_descendant_post",
+        "memcg_stat_show",
+        "memcg_numa_stat_show",
+        "mem_cgroup_node_nr_lru_pages",
+        "mem_cgroup_nr_lru_pages",
+        "mem_cgroup_print_oom_meminfo",
+        "mem_cgroup_scan_tasks",
+        "page_counter_calculate_protection",
+    }
+)
 
 
 def gather(scene: Scene, run: Run, quiet: Sequence[Window]) -> tuple[Facts, dict[str, list[Series]]]:
@@ -130,9 +145,17 @@ def with_suspect(facts: Mapping[str, float], run: Run, suspect: Suspect, lineup:
         "suspect_starts": len(suspect.pids) / max(run.seconds, 1e-9),
         "samples_missing": max(0.0, 1.0 - lineup.sampled),
         "starved_s": run.seconds,
+        "memcg_steps": _share_of(suspect, _STEPS),
     }
     starts = _starts(facts, run, suspect, lineup)
     return {**facts, **core, **own, **starts, **_each_start(starts, run, suspect)}
+
+
+def _share_of(suspect: Suspect, functions: frozenset[str]) -> float:
+    """The share of the suspect's samples with one of these functions of the kernel."""
+    total = sum(weight for _, weight in suspect.stacks)
+    inside = sum(weight for text, weight in suspect.stacks if functions.intersection(kernel_frames(text)))
+    return inside / total if total else 0.0
 
 
 def _each_start(starts: Mapping[str, float], run: Run, suspect: Suspect) -> Facts:

@@ -11,16 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from necroscope.model import Subject
+from necroscope.store.neutral_names import is_kernel_thread
 
 _UNIT = re.compile(r"[^/]+\.(?:service|scope)")
 _NOT_ACTED_ON = re.compile(
     r"(?:session-[^/]+|init|user@[^/]+|run-[^/]+|vte-spawn-[^/]+|machine-[^/]+)\.(?:scope|service)"
 )
 _CONTAINER = re.compile(r"(?:^|[/-])([0-9a-f]{64})(?=$|[/.])")
-# Threads that are the kernel's own: names end at a slash or are bare, and no cgroup but the root holds them.
-_KERNEL_THREAD = re.compile(
-    r"(?:kworker|ksoftirqd|migration|kswapd|kcompactd|khugepaged|rcu_|rcuog|rcuop|rcuc|rcub|ktimers|irq/|kauditd|jbd2|"
-    r"kthreadd|watchdog/|cpuhp/|oom_reaper|writeback|swapper)"
+_SHORT = 12
+# What a manager calls the cgroups that it makes for others: containers and pods by their ids, units by their sort.
+_ORDERED = re.compile(
+    r"[0-9a-f]{64}|[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|\.(?:service|scope|slice)$"
 )
 
 
@@ -36,14 +37,20 @@ class Owners:
     """Whether any engine told of containers: else a long number in a path is no container."""
 
     def of(self, cgroup: str) -> Subject | None:
-        """The unit or container that a cgroup belongs to; None where the path does not show one."""
+        """The unit or container that a cgroup belongs to; None where the path does not show one.
+
+        What is inside a container, be it called as a unit of this node, is the container's.
+        """
+        found = _CONTAINER.search(cgroup)
+        outside = cgroup[: found.start()] if found is not None else cgroup
         for name, group in self.units:
-            if within(cgroup, group):
+            if within(outside, group):
                 return Subject("unit", name)
-        if (found := unit_in(cgroup)) is not None:
-            return Subject("unit", found)
-        if (found := container_in(cgroup)) is not None and self.engines:
-            return Subject("container", self.container(found) or found)
+        if (unit := unit_in(outside)) is not None:
+            return Subject("unit", unit)
+        if found is not None and self.engines:
+            short_id = found[1][:_SHORT]
+            return Subject("container", self.container(short_id) or short_id)
         return None
 
     def container(self, short_id: str) -> str | None:
@@ -66,9 +73,14 @@ def unit_in(cgroup: str) -> str | None:
 
 
 def container_in(cgroup: str) -> str | None:
-    """The short id of the innermost container that a path names."""
-    found = _CONTAINER.findall(cgroup)
-    return found[-1][:12] if found else None
+    """The short id of the outermost container that a path names."""
+    found = _CONTAINER.search(cgroup)
+    return found[1][:_SHORT] if found else None
+
+
+def made_for_others(cgroup: str) -> bool:
+    """Whether a cgroup is called as managers call what they make for others: who made it is not who uses it."""
+    return _ORDERED.search(cgroup.rpartition("/")[2]) is not None
 
 
 def within(path: str, group: str) -> bool:
@@ -79,16 +91,15 @@ def within(path: str, group: str) -> bool:
     return f"{path}/".startswith(f"{group}/") or f"{group}/" in f"{path}/"
 
 
-def is_kernel_thread(comm: str) -> bool:
-    """Whether a name is that of a thread of the kernel."""
-    return bool(_KERNEL_THREAD.match(comm))
-
-
 def subject_of(owners: Owners, name: str, cgroups: Iterable[str]) -> Subject:
     """Unit, else container, else the process itself; a thread of the kernel is the kernel's."""
-    for cgroup in cgroups:
+    known = tuple(cgroups)
+    for cgroup in known:
         if (owner := owners.of(cgroup)) is not None:
             return owner
-    if is_kernel_thread(name):
-        return Subject("kernel", name)
-    return Subject("process", name)
+    return Subject("kernel" if is_the_kernels(name, known) else "process", name)
+
+
+def is_the_kernels(name: str, cgroups: Iterable[str]) -> bool:
+    """Whether it is a thread of the kernel: by its whole name, and because nobody put it into a cgroup."""
+    return is_kernel_thread(name) and all(one in ("", "/") for one in cgroups)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from necroscope.clock import NS
 from necroscope.diagnose.why.alignment import Alignment, align
-from necroscope.diagnose.why.identity import Owners, container_in, subject_of, unit_in, within
+from necroscope.diagnose.why.identity import Owners, container_in, made_for_others, subject_of, unit_in, within
 from necroscope.diagnose.why.ledger_of_leaks import Leaks
 from necroscope.model import Evidence, Subject
 from necroscope.quantity import count, plural, share
@@ -23,6 +23,7 @@ from necroscope.query.rows import Row
 _FEW = 3
 _MOST_OF_THEM = 0.6
 _SOME_OF_THEM = 0.2
+_PILE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,14 @@ def leaked_directories(leaks: Leaks) -> list[Life]:
 def find_source(leaks: Leaks, what: str) -> Source | None:
     """Who leaks zombies or directories; None where nobody can be shown to."""
     leaked = leaked_zombies(leaks) if what == "zombies" else leaked_directories(leaks)
-    if len(leaked) >= _FEW:
-        return _by_lives(leaks, leaked, what)
-    if what == "zombies" and leaks.names:
-        return _by_names(leaks)
-    return None
+    named = _by_names(leaks) if what == "zombies" and leaks.names else None
+    if len(leaked) < _FEW:
+        return named
+    found = _by_lives(leaks, leaked, what)
+    if found is None or named is None or named.subject == found.subject:
+        return found
+    # Who leaks now is not who left the pile that the kernel names: a few of one explain nothing of the other's.
+    return named if _PILE * found.leaked < named.leaked else None
 
 
 def _by_lives(leaks: Leaks, leaked: Sequence[Life], what: str) -> Source | None:
@@ -79,13 +83,15 @@ def _by_lives(leaks: Leaks, leaked: Sequence[Life], what: str) -> Source | None:
     if others and others[0][1] > 0.5 * number:
         return None
     mine = [life for life in leaked if of_path[life.path, life.maker] == subject]
-    subject, named = _container_name(leaks, subject, mine)
-    return _with_witnesses(leaks, subject, mine, len(leaked), what, named)
+    return _with_witnesses(leaks, subject, mine, len(leaked), what)
 
 
 def _by_count(leaks: Leaks, leaked: Sequence[Life]) -> dict[str, Subject]:
-    """Containers by what nothing but a count tells: as many leaks in one place as one container has restarts."""
-    places = Counter(place for life in leaked for place in (life.path, life.path.rpartition("/")[0]))
+    """Containers by what nothing but a count tells: as many leaks in one place as one container has restarts. What one
+    process made that was seen to is its own, however often others restarted meanwhile."""
+    one_made = _made_by_one(leaks, leaked)
+    theirs = [life.path for life in leaked if not one_made or container_in(life.path) is not None]
+    places = Counter(place for path in theirs for place in (path, path.rpartition("/")[0]))
     found: dict[str, Subject] = {}
     for place, number in places.items():
         agree = [name for name, times in leaks.container_restarts().items() if _agree(number, times)]
@@ -94,41 +100,33 @@ def _by_count(leaks: Leaks, leaked: Sequence[Life]) -> dict[str, Subject]:
     return found
 
 
+def _made_by_one(leaks: Leaks, leaked: Sequence[Life]) -> bool:
+    makers = Counter(life.maker for life in leaked if life.maker in leaks.makers)
+    return bool(makers) and makers.most_common(1)[0][1] >= 0.5 * len(leaked)
+
+
 def _agree(leaked: int, restarts: int) -> bool:
     """Looks at an engine come seconds apart, so that the last restarts may not be counted yet."""
     return min(leaked, restarts) >= 5 and abs(leaked - restarts) <= 0.25 * max(leaked, restarts)
 
 
 def _owner(leaks: Leaks, owners: Owners, life: Life, counted: Mapping[str, Subject]) -> Subject | None:
+    """Whose a cgroup was: by its path, where that tells; by as many restarts, of a container whose id nobody knows;
+    else whoever made it, unless it is called like what managers make for others: the manager does not leak it."""
     owner = owners.of(life.path)
     if owner is not None and (owner.kind == "unit" or owner.name in owners.container_names):
         return owner
     if (same := counted.get(life.path) or counted.get(life.path.rpartition("/")[0])) is not None:
         return same
-    if owner is not None:
-        return Subject("container", "")
+    if (short_id := container_in(life.path)) is not None:
+        return Subject("container", short_id)
     maker = leaks.makers.get(life.maker) if life.maker is not None else None
-    if maker is None:
+    if maker is None or maker.pid == 1 or made_for_others(life.path):
         return None
     return subject_of(owners, maker.name, (maker.cgroup,))
 
 
-def _container_name(leaks: Leaks, subject: Subject, mine: Sequence[Life]) -> tuple[Subject, float]:
-    """A container by the name that an engine gives it: the one whose restarts grew; else by its id."""
-    if subject.kind != "container" or subject.name:
-        return subject, 1.0
-    ids = Counter(found for life in mine if (found := container_in(life.path)))
-    restarted = Counter(row["subject"] for row in leaks.restarts if row["kind"] == "container-restart")
-    if len(restarted) == 1 or (restarted and restarted.most_common(2)[0][1] > 2 * restarted.most_common(2)[1][1]):
-        return Subject("container", restarted.most_common(1)[0][0]), 0.9
-    if len(names := leaks.owners.container_names) == 1:
-        return Subject("container", names[0]), 0.8
-    return Subject("container", ids.most_common(1)[0][0] if ids else ""), 0.6
-
-
-def _with_witnesses(
-    leaks: Leaks, subject: Subject, mine: Sequence[Life], total: int, what: str, named: float
-) -> Source:
+def _with_witnesses(leaks: Leaks, subject: Subject, mine: Sequence[Life], total: int, what: str) -> Source:
     unit = next((row for row in leaks.units if row["name"] == subject.name), None) if subject.kind == "unit" else None
     moments = [life.removed_ns or life.made_ns or 0 for life in mine]
     restarts = leaks.restarts_of(subject.name)
@@ -145,11 +143,9 @@ def _with_witnesses(
         ),
         *_maker_evidence(leaks, mine),
         *_restart_evidence(leaks, unit, len(mine)),
-        *([_aligned_evidence(aligned, leaks)] if aligned is not None and aligned.restarts >= _FEW else ()),
+        *([_aligned_evidence(aligned, leaks)] if aligned is not None and aligned.holds else ()),
     ]
-    strength = named * (0.85 if len(mine) < 5 else 0.92)
-    if aligned is not None and aligned.holds:
-        strength = max(strength, 0.97 * named)
+    strength = 0.97 if aligned is not None and aligned.holds else 0.85 if len(mine) < 5 else 0.92
     if what == "zombies" and (near := _where_they_are(leaks, mine)) is not None:
         evidence.append(near[1])
         strength *= 1.0 if near[0] >= _SOME_OF_THEM else 0.55

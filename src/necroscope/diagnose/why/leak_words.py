@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from necroscope.clock import NS
+from necroscope.clock import NS, iso
 from necroscope.diagnose.why.leak_source import Source
 from necroscope.diagnose.why.ledger_of_leaks import Leaks
 from necroscope.model import Evidence, Growth
@@ -23,9 +23,10 @@ def why_it_runs(unit: Row) -> list[Evidence]:
     if unit["restart_policy"] and unit["restart_policy"] != "no":
         found.append(Evidence(f"Restart={unit['restart_policy']}", "systemd", unit["restart_policy"]))
     if unit["failures"]:
-        often = "never ended well" if not unit["successes"] else f"ended well {plural(unit['successes'], 'time')}"
+        ends = unit["failures"] + (unit["successes"] or 0)
         tries = f"it started {plural(unit['starts'] or 0, 'time')} since the recorder began"
-        text = f"{tries}, failed {plural(unit['failures'], 'time')} and {often}"
+        seen = f"of {plural(ends, 'end')} that were seen" if ends + 1 < (unit["starts"] or 0) else "of its ends"
+        text = f"{tries}; {seen}, {count(unit['failures'])} failed and {count(unit['successes'] or 0)} went well"
         found.append(Evidence(text, "systemd", unit["failures"], "failures"))
     if unit["result"] and unit["result"] != "success":
         status = f", status {unit['exit_status']}" if unit["exit_status"] is not None else ""
@@ -41,7 +42,7 @@ def in_short(unit: Row) -> str:
     if unit["restart_policy"] and unit["restart_policy"] != "no":
         said.append("restarts always" if unit["restart_policy"] == "always" else f"restarts {unit['restart_policy']}")
     if unit["failures"] and not unit["successes"]:
-        said.append("never ended well")
+        said.append("was never seen to end well")
     if not said:
         return f"why {unit['name']} runs"
     return f"{unit['name']} {', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]}"
@@ -75,7 +76,7 @@ def grew(leaks: Leaks) -> list[Evidence]:
         more = int(last["zombies"]) - int(first["zombies"])
         text = f"{count(last['zombies'])} zombies below {parent}"
         if passed_s >= 5:
-            text += f", {count(more)} more than {span(passed_s)} earlier"
+            text += f" at {iso(last['at_ns'])[11:19]} UTC, {count(more)} more than {span(passed_s)} earlier"
         found.append((more, int(last["zombies"]), Evidence(text, "memcg", int(last["zombies"]), "cgroups")))
     found.sort(key=lambda one: (-one[1], -one[0]))
     return [one[2] for one in found[:3]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from necroscope.diagnose.why.identity import is_kernel_thread
+from necroscope.diagnose.why.identity import is_the_kernels
 from necroscope.diagnose.why.suspects import context_of, kernel_frames
 from necroscope.query.profile import Profile
 
@@ -53,8 +53,11 @@ _FLUSH = (
     "tlb_finish_mmu",
     "membarrier_private_expedited",
 )
+FLOOD = "softirq-flood"
+NEVER = float("inf")
+_FROM_OUTSIDE = 0.5
 ORDERED_BY: Mapping[str, tuple[str, ...]] = {
-    "softirq-flood": _SEND,
+    FLOOD: _SEND,
     "exec-storm": _FORK,
     "fork-storm": _FORK,
     "tlb-shootdown": _FLUSH,
@@ -63,6 +66,9 @@ ORDERED_BY: Mapping[str, tuple[str, ...]] = {
 
 OWN_CGROUP = frozenset({"exec-storm", "fork-storm"})
 """Mechanisms whose work runs in the cgroup of whoever orders it: children begin where their parent is."""
+
+
+_LITTLE, _MUCH = 0.05, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,20 @@ class Orderer:
     lift: float | None
 
 
+def least_share(mechanism: str, facts: Mapping[str, float]) -> float:
+    """How long somebody must have called them, against the core's starved time, to have ordered it.
+
+    Packets that came in through a network device were sent elsewhere, whatever a server here answers to them. Where
+    nobody counted those, who sent what it takes a core to receive was about as busy himself.
+    """
+    if mechanism != FLOOD:
+        return _LITTLE
+    outside, handled = facts.get("nic_rx_packets"), facts.get("softnet_processed_packets_core")
+    if outside is None or not handled:
+        return _MUCH
+    return _LITTLE if outside < _FROM_OUTSIDE * handled else NEVER
+
+
 def orderers(profile: Profile, functions: tuple[str, ...], cgroups: frozenset[str] = frozenset()) -> list[Orderer]:
     """Who called these functions in the first window of a profile of all cores, the most first; of some cgroups only,
     where these are given."""
@@ -91,7 +111,7 @@ def orderers(profile: Profile, functions: tuple[str, ...], cgroups: frozenset[st
     pids: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows.tolist():
         task = ledger.tasks[int(ledger.task[row])]
-        if is_kernel_thread(task.comm) or (cgroups and task.cgroup not in cgroups):
+        if is_the_kernels(task.comm, (task.cgroup,)) or (cgroups and task.cgroup not in cgroups):
             continue
         key, seconds = (task.comm, task.cgroup), float(ledger.weight[row]) * profile.per_weight
         both = took.setdefault(key, [0.0, 0.0])

@@ -13,7 +13,7 @@ from necroscope.diagnose.why.identity import subject_of
 from necroscope.diagnose.why.leak_source import Source, find_source
 from necroscope.diagnose.why.ledger_of_leaks import Leaks, read_leaks
 from necroscope.diagnose.why.mechanism_of import Found, mechanism_of
-from necroscope.diagnose.why.orders import ORDERED_BY, OWN_CGROUP, Orderer, orderers
+from necroscope.diagnose.why.orders import ORDERED_BY, OWN_CGROUP, Orderer, least_share, orderers
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence
 from necroscope.diagnose.why.scene import Scene, waiting
 from necroscope.diagnose.why.suspects import Suspect
@@ -54,7 +54,7 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
         return None
     leaks = read_leaks(scene.store, scene.symptom.at_ns, scene.recorded, scene.notes)
     source = find_source(leaks, found.mechanism.grows) if found.mechanism.grows else None
-    orderer = _orderer(scene, best, found)
+    orderer = _orderer(scene, best, found, facts)
     subject, strength = _subject(scene, suspect, found, leaks, source, orderer)
     rival = max((one.score for one in tried[1:] if _another(one, best)), default=0.0)
     rival = max(rival, best.score * _beside(best, found))
@@ -93,7 +93,7 @@ def _beside(best: Candidate, found: Found) -> float:
     return min(1.0, max(took, default=0.0) / suspect.excess)
 
 
-def _orderer(scene: Scene, best: Candidate, found: Found) -> Orderer | None:
+def _orderer(scene: Scene, best: Candidate, found: Found, facts: Facts) -> Orderer | None:
     """Who ordered the work, for mechanisms that hit a core from elsewhere."""
     functions = ORDERED_BY.get(found.mechanism.id)
     if functions is None:
@@ -105,7 +105,8 @@ def _orderer(scene: Scene, best: Candidate, found: Found) -> Orderer | None:
     if not ranked:
         return None
     first = ranked[0]
-    enough = first.part >= 0.6 and first.seconds >= (0.005 if near else 0.05) * best.run.seconds
+    least = 0.005 if near else least_share(found.mechanism.id, facts)
+    enough = first.part >= 0.6 and first.seconds >= least * best.run.seconds
     return first if enough and (first.lift is None or first.lift >= 2) else None
 
 

@@ -38,6 +38,7 @@ _BLOCKS, _FEW_BLOCKS = 12, 3
 # How far from symptoms quiet time is looked for: as far as the recording allows.
 _AWAY_NS = ((60 * NS, 15 * NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
 _USUALLY_BUSY = 0.8
+_LOOK_NS = 10 * NS
 
 
 class Held(Store):
@@ -270,14 +271,18 @@ def _by_second(times: CoreTime, from_ns: int, columns: int) -> tuple[tuple[float
 
 
 def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
-    """Processes that waited for a core around a run, by name, pid and seconds waited; the longest first."""
-    window = run.from_ns, run.to_ns + 11 * NS
+    """Processes that waited for a core during a run, by name, pid and seconds waited; the longest first.
+
+    A look tells what passed since the one before it: of that, at most what lies within the run counts.
+    """
+    window = run.from_ns, run.to_ns + _LOOK_NS
     rows = rows_of(
         scene.store.snapshot(window), "processes", window, ["at_ns", "pid", "comm", "run_delay_ms", "cpu"], None
     )
     found: dict[tuple[str, int], float] = {}
     for row in rows:
-        if row["run_delay_ms"] and row["cpu"] == run.cpu:
+        within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
+        if row["run_delay_ms"] and row["cpu"] == run.cpu and within > 0:
             key = str(row["comm"]), int(row["pid"])
-            found[key] = found.get(key, 0.0) + row["run_delay_ms"] / 1000
+            found[key] = found.get(key, 0.0) + min(row["run_delay_ms"] / 1000, within)
     return sorted(((*key, seconds) for key, seconds in found.items()), key=lambda one: -one[2])

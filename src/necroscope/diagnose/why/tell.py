@@ -94,9 +94,9 @@ def _walker(scene: Scene, suspect: Suspect, best: Candidate) -> Claim:
         chance = f"{suspect.chance:.1e}" if suspect.chance > 1e-99 else "below 1e-99"
         usual = f"in {best.lineup.blocks} quiet windows it took {share(suspect.before)}; by chance: {chance}"
         evidence.append(Evidence(usual, "samples", round(suspect.before, 4), "share of the core"))
-    where = f"{share(suspect.kernel)} of that in the kernel"
     functions = ", ".join(f"{name} {share(part)}" for name, part in top_functions(suspect))
-    evidence.append(Evidence(f"{where}: {functions}", "samples", round(suspect.kernel, 3), "share", run.window))
+    where = f"{share(suspect.kernel)} of that in the kernel; most of it in {functions}"
+    evidence.append(Evidence(where, "samples", round(suspect.kernel, 3), "share", run.window))
     if suspect.cgroup:
         evidence.append(Evidence(f"its cgroup is {suspect.cgroup}", "samples", suspect.cgroup))
     if best.lineup.sampled < FEW_SAMPLES and run.counted:
