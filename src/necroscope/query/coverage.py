@@ -58,11 +58,11 @@ def profiled(snapshot: Snapshot, window: Window | None = None) -> list[Window]:
     return joined(found)
 
 
-def joined(stretches: Iterable[Window]) -> list[Window]:
-    """In order; those that lie close together are one."""
+def joined(stretches: Iterable[Window], gap_ns: int = GAP_NS) -> list[Window]:
+    """In order; those that lie as close together as this are one."""
     made: list[Window] = []
     for low, high in sorted(stretches):
-        if made and low - made[-1][1] <= GAP_NS:
+        if made and low - made[-1][1] <= gap_ns:
             made[-1] = made[-1][0], max(made[-1][1], high)
         else:
             made.append((low, high))

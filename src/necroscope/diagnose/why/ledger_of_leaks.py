@@ -12,6 +12,7 @@ from necroscope.clock import NS
 from necroscope.diagnose.why.identity import Owners
 from necroscope.diagnose.why.scene import Held
 from necroscope.query.chunks import chunks
+from necroscope.query.coverage import joined
 from necroscope.query.lives import Life, lives_of
 from necroscope.query.rows import Row, rows_of
 from necroscope.query.select import Select
@@ -154,7 +155,7 @@ def _makers(store: Held, lives: Iterable[Life]) -> dict[int, Maker]:
     # Evenly spread over the processes: of many that took turns, some tell who they all are.
     pids = sorted(made, key=lambda pid: made[pid])
     picked = {pids[place * (len(pids) - 1) // (_MAKER_WINDOWS - 1)] for place in range(_MAKER_WINDOWS)}
-    windows = _apart(sorted((made[pid] - NS // 10, made[pid] + NS // 10) for pid in picked))
+    windows = joined(((made[pid] - NS // 10, made[pid] + NS // 10) for pid in picked), gap_ns=0)
     first, *others = windows
     snapshot = store.snapshot((windows[0][0], windows[-1][1]))
     found: dict[int, Maker] = {}
@@ -164,14 +165,4 @@ def _makers(store: Held, lives: Iterable[Life]) -> dict[int, Maker]:
             found[pid] = Maker(
                 pid, chunk.comm.names[chunk.comm.codes[row]], chunk.cgroup.names[chunk.cgroup.codes[row]]
             )
-    return found
-
-
-def _apart(windows: list[Window]) -> list[Window]:
-    found: list[Window] = []
-    for low, high in windows:
-        if found and low <= found[-1][1]:
-            found[-1] = found[-1][0], max(high, found[-1][1])
-        else:
-            found.append((low, high))
     return found

@@ -21,6 +21,7 @@ from necroscope.model import Complaint, Verdict
 from necroscope.quantity import share, span
 from necroscope.query.core_heat import core_heat
 from necroscope.query.core_time import core_time
+from necroscope.query.coverage import joined
 from necroscope.query.select import Select
 from necroscope.query.starved import Run, runs
 from necroscope.store.catalog import Window
@@ -64,21 +65,11 @@ def held_cores(store: Held, recorded: Window, config: Config, notes: list[str]) 
         hot = np.flatnonzero((np.nan_to_num(grid.values) >= _IN_KERNEL).any(axis=0)).tolist()
         cells.update(grid.from_ns + one * grid.column_ns for one in hot)
         width_ns = grid.column_ns
-    windows = _joined([(at - 10 * NS, at + width_ns + 10 * NS) for at in sorted(cells)])[-_MOST_CELLS:]
+    windows = joined(((at - 10 * NS, at + width_ns + 10 * NS) for at in cells), gap_ns=0)[-_MOST_CELLS:]
     if not windows:
         return []
     found = runs(core_time(store.snapshot(window), windows, notes), config.cpu.busy, _LEAST_S, _IN_KERNEL)
     return sorted(found, key=lambda run: -run.seconds)
-
-
-def _joined(windows: list[Window]) -> list[Window]:
-    found: list[Window] = []
-    for low, high in windows:
-        if found and low <= found[-1][1]:
-            found[-1] = found[-1][0], max(high, found[-1][1])
-        else:
-            found.append((low, high))
-    return found
 
 
 def _complaint(run: Run) -> Complaint:
