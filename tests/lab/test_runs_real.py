@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,15 @@ def test_what_does_not_show_is_told(tmp_path: Path) -> None:
     assert shown == {"text": "letters of the answer", "value": 10.0, "unit": "", "ok": False}
 
 
+@pytest.fixture
+def _nothing_stays() -> Iterator[None]:
+    """Also where the test fails."""
+    yield
+    Program()("lab", "clean", "-q")
+
+
 @pytest.mark.systemd
+@pytest.mark.usefixtures("_nothing_stays")
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, sign: signal.Signals) -> None:
     folder, before = scenarios(tmp_path, sleep=60), picture(token)
