@@ -29,7 +29,7 @@ def play(stage: Stage) -> Truth:
     receiver = stage.spawn(receive, network.address, port, cpu=stage.cpu)
     receiver.answer()
     sender = stage.spawn(
-        send, network.address, port, stage.rng.randint(16, 120), stage.rng.randint(200, 280),
+        send, network.address, port, stage.rng.randint(16, 120), stage.rng.randint(400, 520),
         cpu=stage.rng.choice(stage.other_cpus), realtime=1, network=network,
     )  # fmt: skip
     stage.victim()
