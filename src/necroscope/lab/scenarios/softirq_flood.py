@@ -15,10 +15,13 @@ from necroscope.lab.shows import core_held, figure
 from necroscope.lab.stage import Stage
 
 _UDP_SEGMENT = 103
+_SNDBUFFORCE = 32
 _SEGMENTS = 60
 _FUNCTIONS = ("net_rx_action", "process_backlog", "__netif_receive_skb_core", "ip_rcv", "udp_rcv", "__udp4_lib_rcv")
 _REST_S = 0.02
-_PAUSE_S = 0.0005
+_PAUSE_S = 0.001
+# what is under way counts against the sender's buffer until it is worked off: with the usual one the core runs dry
+_BUFFER_BYTES = 8_000_000
 
 
 def play(stage: Stage) -> Truth:
@@ -29,7 +32,7 @@ def play(stage: Stage) -> Truth:
     receiver = stage.spawn(receive, network.address, port, cpu=stage.cpu)
     receiver.answer()
     sender = stage.spawn(
-        send, network.address, port, stage.rng.randint(16, 120), stage.rng.randint(400, 520),
+        send, network.address, port, stage.rng.randint(16, 120), stage.rng.randint(200, 320),
         cpu=stage.rng.choice(stage.other_cpus), realtime=1, network=network,
     )  # fmt: skip
     stage.victim()
@@ -56,6 +59,7 @@ def send(address: str, port: int, size: int, burst: int) -> None:
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     out.connect((address, port))
     out.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, size)
+    out.setsockopt(socket.SOL_SOCKET, _SNDBUFFORCE, _BUFFER_BYTES)
     few, many = bytes(size * 2), bytes(size * _SEGMENTS)
     while True:
         if not select.select([sys.stdin], [], [], _REST_S)[0]:
