@@ -39,6 +39,17 @@ def _no_second_core() -> str:
     )
 
 
+def memory_free(megabytes: int) -> Need:
+    """So much memory that can be had without taking it from others."""
+
+    def missing() -> str:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        available = next((int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:")), 0)
+        return "" if available >= megabytes else f"{megabytes} MB of free memory: {available} MB are there"
+
+    return Need("memory", missing)
+
+
 ROOT = Need("root", _no_root)
 PERF = Need("perf", _no_perf)
 CORES = Need("two cores", _no_second_core)

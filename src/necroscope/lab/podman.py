@@ -26,6 +26,7 @@ from necroscope.lab.cleaning import end_members, hierarchies, remove_cgroups, un
 from necroscope.lab.systemd import entering, wait_for, wanted_mounts
 
 IMAGE = "lab:1"
+QUITTING = "echo state file is corrupt >&2; exit 3"
 LEAKY = "echo state file is corrupt >&2; busybox head -c 65536 /dev/zero > $(busybox mktemp /state/XXXXXX); exit 3"
 
 # The one folder that podman takes from nowhere in its configuration: what it knows of layers it has imported.

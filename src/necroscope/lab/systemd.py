@@ -89,7 +89,7 @@ def leaky_unit(stay_after: int | None = None, restart_ms: int = 100, kb: int = 6
     """A unit that leaves a file on the container's /dev/shm at every run and exits 1: one zombie memcg per run.
 
     With `stay_after=N` the first N runs do that and the next one stays up, so that restarts and zombies are both
-    exactly N and hold still.
+    exactly N and hold still; but add no other unit meanwhile: systemd counts a restart twice when it reloads during it.
     """
     stay = (
         f"[ $(ls /dev/shm/leak-%N-* 2>/dev/null | wc -l) -lt {stay_after} ] || exec sleep 1000; " if stay_after else ""

@@ -37,13 +37,14 @@ def reader(stage: Stage, cgroup: Path, name: str = "") -> Actor:
     return stage.spawn(read_file, str(file), name=name, cpu=stage.cpu, cgroup=cgroup, realtime=1)
 
 
-def episodes(stage: Stage, walker: Actor, after: Callable[[], None] = lambda: None) -> None:
-    """One or two times: the walker works hard for some seconds, then a driver complains; `after` each."""
+def episodes(stage: Stage, walker: Actor, after: Callable[[], None] = lambda: None, related: bool = True) -> None:
+    """One or two times: the walker works hard for some seconds, then a driver complains, of this core or (not
+    `related`) of something else; `after` each."""
     for _ in range(stage.rng.choice((1, 2))):
         with stage.episode():
             walker.cue(f"{stage.seconds(4.0, 7.0):.2f}")
             walker.answer()
-        stage.symptom()
+        stage.symptom(related=related)
         stage.sleep(stage.seconds(2.0, 6.0))
         after()
 

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from necroscope.lab import cast
-from necroscope.lab.scenarios import cgroup_directories, lock_contention, tight_limit, tlb_shootdown, user_hog
+from necroscope.lab.scenarios import (
+    cgroup_directories,
+    fork_storm,
+    lock_contention,
+    tight_limit,
+    tlb_shootdown,
+    user_hog,
+)
 
 CPUS = sorted(os.sched_getaffinity(0))
 FILE = "FILE"
@@ -21,6 +28,7 @@ ACTORS: list[tuple[Callable[..., Any], list[Any], int]] = [
     (user_hog.compute, ["pack", 1, 1.0], 1),
     (lock_contention.contend, [4 << 20, 2, CPUS[-1], 0.1], 3),
     (tlb_shootdown.move_about, [8, CPUS[-1], 0.8], 10),
+    (fork_storm.fork_on, [8], 10),
     (tight_limit.look_up, [FILE, 1 << 20, 3, 0.5], 256),
     (cgroup_directories.read_statistics, [FOLDER], 10),
 ]
@@ -35,7 +43,7 @@ def test_it_answers(function: Callable[..., Any], arguments: list[Any], at_least
     places = {FILE: str(file), FOLDER: str(tmp_path)}
     actor = cast.start(function, [places.get(one, one) for one in arguments], "calm-otter", cpu=CPUS[0])
     try:
-        if function is tight_limit.look_up:
+        if function in (tight_limit.look_up, fork_storm.fork_on):
             assert actor.answer() == "ready"
         for _ in range(2):
             began = time.monotonic()

@@ -1,0 +1,59 @@
+"""Two containers crash-loop alike, side by side; one of them leaks memory cgroups, and a process walks over them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from necroscope.lab.cgroup_tree import memory_mount
+from necroscope.lab.leaks import leaked_before
+from necroscope.lab.needs import CONTAINERS, MEMORY_CGROUPS
+from necroscope.lab.podman import LEAKY, QUITTING
+from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.stage import Stage
+from necroscope.lab.walking import PAST, episodes, limit, reader, room_bytes
+from necroscope.lab.zombie_count import zombies_below
+
+
+def play(stage: Stage) -> Truth:
+    """Both say the same and die the same death; which of them is started first is drawn."""
+    slice_name, guilty, twin = stage.name("slice"), stage.name("container"), stage.name("container")
+    engine = stage.containers(slice_name)
+    top = stage.cgroup(slice_name)
+    container = engine.create(guilty, LEAKY)
+    engine.create(twin, QUITTING)
+    past = leaked_before(stage, Path(memory_mount().path + container.cgroup), stage.rng.randint(*PAST))
+    stage.say(f"container {guilty} has leaked {past} memory cgroups before, {twin} none")
+    stage.decoy("twin", kind="container", name=twin)
+    for name in stage.rng.sample((guilty, twin), 2):
+        engine.podman("start", name)
+    walker = reader(stage, stage.cgroup(f"{slice_name}/{stage.name('cgroup')}"))
+    limit(top, room_bytes(stage))
+    stage.victim()
+    with stage.recording():
+        episodes(stage, walker)
+        restarts = [int(engine.inspect(name, "{{.RestartCount}}")) for name in (guilty, twin)]
+        stage.told.happened.update(zombies=zombies_below(top) or 0, leaked_before=past)
+        stage.told.happened.update(restarts=restarts[0], restarts_of_twin=restarts[1])
+    for name in (guilty, twin):
+        engine.remove(name)
+    return Truth("zombie-memcg", Subject("container", guilty), walker.name, walker.pid, stage.cpu)
+
+
+scenario = Scenario(
+    name="twin-containers",
+    summary="Two containers crash-loop alike and one of them leaks memory cgroups; a process outside walks over them.",
+    play=play,
+    cause="zombie-memcg",
+    subject="container",
+    innocent=True,
+    needs=(MEMORY_CGROUPS, CONTAINERS),
+    decoys=1,
+    shows=(
+        core_held(3.0, "system"),
+        victim_stalled(0.5),
+        figure("restarts", "restarts of the container", at_least=5, unit="restarts"),
+        figure("restarts_of_twin", "restarts of its twin", at_least=5, unit="restarts"),
+        figure("zombies", "zombies below the common parent", at_least=5000, unit="cgroups"),
+    ),
+)
