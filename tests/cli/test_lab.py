@@ -79,9 +79,13 @@ def test_bad_usage(necroscope: Program, arguments: tuple[str, ...], message: str
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """Two recorded runs that nobody can ask about; of the second, not everything was shown."""
-    shown = [{"text": "light", "value": 0.25, "unit": "lux", "ok": False}, {"text": "dark", "value": 1.0, "ok": True}]
+    shown = [
+        {"text": "light", "value": 0.25, "unit": "lux", "ok": False},
+        {"text": "dark", "value": 1.0, "unit": "", "ok": True},
+    ]
     for name, seed, demands in (("dawn", 201, shown[1:]), ("dusk", 202, shown)):
-        truth = {"scenario": name, "seed": seed, "symptom": None, "cause": None, "happened": {"shown": demands}}
+        truth = {"schema": "necroscope.lab.truth/1", "scenario": name, "seed": seed, "symptom": None, "cause": None}
+        truth |= {"subject": None, "cpu": None, "happened": {"shown": demands}}
         (tmp_path / f"{name}-{seed}").mkdir()
         (tmp_path / f"{name}-{seed}" / "truth.json").write_text(json.dumps(truth))
     return tmp_path
@@ -130,3 +134,37 @@ def test_a_file_that_wants_to_leave_and_a_user_who_does(
 def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
     ran = necroscope("lab", "clean")
     assert (ran.code, ran.out) == (0, "nothing was left behind\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"schema": "necroscope.lab.truth/2"},
+            "is a 'necroscope.lab.truth/2', this version reads",
+        ),
+        ({"happened": {}}, "is damaged, or does not tell the truth of a run"),
+        ({"happened": {"shown": [{"text": "light", "value": "0.25", "unit": "lux", "ok": False}]}}, "is damaged"),
+        ({"cause": "user-hog"}, "is damaged"),
+        ({"symptom": {"kind": "nic-reset"}}, "is damaged"),
+        ({"seed": "one"}, "is damaged"),
+        ({"cpu": "0"}, "is damaged"),
+    ],
+)
+def test_a_truth_that_is_none_is_refused(
+    necroscope: Program, runs: Path, change: dict[str, object], message: str
+) -> None:
+    path = runs / "dawn-201" / "truth.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    ran = necroscope("lab", "score", "--recorded", runs)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"necroscope: {path} {message}")
+    assert ran.err.endswith("  hint: take the run's folder away, or play it again\n")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", '{"schema"', "\xff", "[" * 9999])
+def test_a_truncated_truth_is_refused(necroscope: Program, runs: Path, text: str) -> None:
+    (runs / "dusk-202" / "truth.json").write_bytes(text.encode("latin-1"))
+    ran = necroscope("lab", "score", "--recorded", runs)
+    assert (ran.code, ran.out) == (2, "")
+    assert "truth.json is damaged" in ran.err

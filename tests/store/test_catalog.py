@@ -75,9 +75,10 @@ def test_a_new_store_names_its_format(tmp_path: Path) -> None:
     create(tmp_path / "store")
 
 
-def test_a_later_format_is_refused_with_a_hint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['{"store": "necroscope", "version": 2}', '{"version": 2, "made-by": "somebody"}'])
+def test_a_later_format_is_refused_with_a_hint(tmp_path: Path, text: str) -> None:
     create(tmp_path)
-    (tmp_path / "format.json").write_text('{"store": "necroscope", "version": 2}')
+    (tmp_path / "format.json").write_text(text)
     for use in (check_format, create):
         with pytest.raises(BadInput, match="format version 2; this program reads up to 1") as refused:
             use(tmp_path)

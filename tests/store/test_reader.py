@@ -167,6 +167,8 @@ def test_where_stores_are(tmp_path: Path) -> None:
     elsewhere = {**environment, "NECROSCOPE_STORE": str(tmp_path / "other")}
     with pytest.raises(BadInput, match=r"There is no store in .*other"):
         place.to_read(None, elsewhere, system)
+    (tmp_path / "other").write_bytes(b"a bundle, perhaps")
+    assert place.to_read(None, elsewhere, system) == tmp_path / "other"  # whoever reads it says what it is
     assert place.to_write(None, elsewhere, system) == tmp_path / "other"
     assert place.to_write(None, environment, system) == (system if os.geteuid() == 0 else own)
     home = {"HOME": str(tmp_path)}

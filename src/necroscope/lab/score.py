@@ -13,7 +13,7 @@ from typing import Any
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 from necroscope.lab.judge import Judgement, judge
-from necroscope.lab.runner import TRUTH, run
+from necroscope.lab.runner import SCHEMA, TRUTH, run
 from necroscope.lab.scenario import Scenario
 
 Say = Callable[[str], None]
@@ -53,7 +53,7 @@ def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> 
     truths = sorted(folder.glob(f"*/{TRUTH}"))
     if not truths:
         raise BadInput(f"{folder} holds no recorded runs", "make some with `necroscope lab score --store DIR`")
-    for run_folder in _chosen(folder, {path.parent: json.loads(path.read_text()) for path in truths}, only, seeds):
+    for run_folder in _chosen(folder, {path.parent: _truth(path) for path in truths}, only, seeds):
         yield judged(run_folder)
 
 
@@ -77,10 +77,42 @@ def _chosen(
 
 def judged(folder: Path) -> Judgement:
     """Ask `why` about the last symptom of a recorded run, and compare."""
-    truth: dict[str, Any] = json.loads((folder / TRUTH).read_text())
+    truth = _truth(folder / TRUTH)
     began_s = clock.elapsed_s()
     answer = ask(folder / "store", truth["symptom"]["at"] if truth["symptom"] else None)
     return judge(truth, answer, round(clock.elapsed_s() - began_s, 2))
+
+
+def _truth(path: Path) -> dict[str, Any]:
+    """The truth of a run, with everything in it that judging needs."""
+    hint = "take the run's folder away, or play it again"
+    try:
+        truth: dict[str, Any] = json.loads(path.read_bytes())
+        schema, whole = truth["schema"], _whole(truth)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}", hint) from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        schema, whole = SCHEMA, False
+    if schema != SCHEMA:
+        raise BadInput(f"{path} is a {str(schema)[:60]!r}, this version reads {SCHEMA}", hint)
+    if not whole:
+        raise BadInput(f"{path} is damaged, or does not tell the truth of a run", hint)
+    return truth
+
+
+def _whole(truth: dict[str, Any]) -> bool:
+    cause, subject, symptom = truth["cause"], truth["subject"], truth["symptom"]
+    texts = [truth["scenario"], *([] if symptom is None else [symptom["at"]])]
+    if cause is not None:
+        texts += [cause, subject["kind"], subject["name"]]
+    shown = [(one["ok"], one["value"]) for one in truth["happened"]["shown"]]
+    texts += [one[field] for one in truth["happened"]["shown"] for field in ("text", "unit")]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(truth["seed"], int)
+        and isinstance(truth["cpu"], int | None)
+        and all(isinstance(ok, bool) and isinstance(value, int | float) for ok, value in shown)
+    )
 
 
 def ask(store: Path, at: str | None) -> dict[str, Any] | None:

@@ -124,7 +124,8 @@ def check_format(store: Path) -> None:
     """Refuse what is no store, and a store of a later version."""
     try:
         found = json.loads((store / "format.json").read_bytes())
-        version = found["version"] if found["store"] == "necroscope" else None
+        version = found["version"]
+        ours = found.get("store") == "necroscope" or _later(version)
     except FileNotFoundError as error:
         raise BadInput(f"{store} is no store.", "give --store a folder that `necroscope record` wrote") from error
     except NotADirectoryError as error:
@@ -133,13 +134,18 @@ def check_format(store: Path) -> None:
         raise Unavailable(f"{store} cannot be read: {error.strerror}", "run as root") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadInput(f"{store}/format.json cannot be read.", "the store is damaged, or is none") from error
-    if not isinstance(version, int) or version < 1:
+    if not ours or not isinstance(version, int) or version < 1:
         raise BadInput(f"{store}/format.json names no version.", "the store is damaged, or is none")
-    if version > FORMAT_VERSION:
+    if _later(version):
         raise BadInput(
             f"{store} has format version {version}; this program reads up to {FORMAT_VERSION}.",
             "use a newer necroscope",
         )
+
+
+def _later(version: object) -> bool:
+    """A later version says of itself what it likes; this field stays."""
+    return isinstance(version, int) and version > FORMAT_VERSION
 
 
 def _no_folder(path: Path) -> BadInput:

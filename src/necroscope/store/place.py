@@ -12,10 +12,12 @@ SYSTEM = Path("/var/lib/necroscope")
 
 
 def to_read(given: Path | None, environment: Mapping[str, str] = os.environ, system: Path = SYSTEM) -> Path:
-    """The given folder, else the first of the usual places that has a readable store."""
+    """The given folder, else that of the environment, else the first of the usual places that has a readable store."""
     if given is not None:
         return given
     places = _places(environment, system)
+    if len(places) == 1 and places[0].exists():
+        return places[0]
     for place in places:
         if os.access(place / "format.json", os.R_OK):
             return place
