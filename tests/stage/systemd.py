@@ -16,8 +16,7 @@ from itertools import count
 import pytest
 
 from necroscope.lab.systemd import SystemdNode as SystemdStage
-from necroscope.lab.systemd import booted, leaky_unit, missing
-from stage import cgroups
+from necroscope.lab.systemd import booted, leaky_unit, missing, wanted_mounts
 
 __all__ = ["SystemdStage", "booted_systemd", "leaky_unit"]
 
@@ -30,5 +29,8 @@ def booted_systemd() -> Iterator[SystemdStage]:
     if lacking := missing():
         pytest.skip(f"needs {lacking}")
     name = f"necroscope-stage-{os.getpid()}-{next(_SERIAL)}"
-    with booted(name, cgroups.make(name)) as node:
+    cgroups = [mount / name for mount in wanted_mounts()]
+    for path in cgroups:
+        path.mkdir()
+    with booted(name, cgroups) as node:
         yield node

@@ -16,11 +16,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from necroscope.lab.cast import Actor
+from necroscope.lab.shows import core_held, figure, victim_stalled
 from necroscope.lab.stage import Stage
 
 FILE_BYTES = 1 << 30
 PAST = (6000, 10000)  # how many leaked before the recording: enough to take a core
 ROOM_BYTES = 48 << 20
+WALKED_OVER = (
+    core_held(3.0, "system"),
+    victim_stalled(0.5),
+    figure("zombies", "zombies below the common parent", at_least=5000, unit="cgroups"),
+)
+"""What a walk over thousands of zombies shows."""
 _READ = 1 << 20
 _REST_S = 0.25
 

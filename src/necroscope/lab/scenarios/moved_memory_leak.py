@@ -12,9 +12,8 @@ from pathlib import Path
 from necroscope.lab.cgroup_tree import home, memory_mount
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import PAST, episodes, limit, reader, room_bytes
+from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
 from necroscope.lab.zombie_count import zombies_below
 from necroscope.lab.zombie_maker import make_one
 
@@ -62,9 +61,5 @@ scenario = Scenario(
     subject="process",
     innocent=True,
     needs=(MEMORY_CGROUPS,),
-    shows=(
-        core_held(3.0, "system"),
-        victim_stalled(0.5),
-        figure("zombies", "zombies below the common parent", at_least=5000, unit="cgroups"),
-    ),
+    shows=WALKED_OVER,
 )

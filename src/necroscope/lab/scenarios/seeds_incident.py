@@ -5,10 +5,10 @@ from __future__ import annotations
 from necroscope.lab.leaks import leaked_before
 from necroscope.lab.needs import MEMORY_CGROUPS, NETWORK, SYSTEMD
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, echo_delayed, figure, victim_stalled
+from necroscope.lab.shows import echo_delayed, figure
 from necroscope.lab.stage import Stage
 from necroscope.lab.systemd import leaky_unit
-from necroscope.lab.walking import PAST, episodes, limit, reader, room_bytes
+from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
 from necroscope.lab.zombie_count import zombies_below
 
 
@@ -40,10 +40,8 @@ scenario = Scenario(
     innocent=True,
     needs=(MEMORY_CGROUPS, SYSTEMD, NETWORK),
     shows=(
-        core_held(3.0, "system"),
-        victim_stalled(0.5),
+        *WALKED_OVER,
         echo_delayed(0.3),
         figure("restarts", "restarts of the unit", at_least=20, unit="restarts"),
-        figure("zombies", "zombies below the common parent", at_least=5000, unit="cgroups"),
     ),
 )
