@@ -152,6 +152,21 @@ def test_a_damaged_recording_is_no_clean_bill_of_health(necroscope: Program, qui
     assert "whether there was one cannot be told" in necroscope("why", "--store", store, "--all", columns=300).out
 
 
+@pytest.mark.parametrize("table", ["events", "processes", "units", "zombie_names", "zombies"])
+def test_damage_of_what_a_verdict_rests_on_is_told(
+    necroscope: Program, store: Path, tmp_path: Path, table: str
+) -> None:
+    hurt = tmp_path / "store"
+    shutil.copytree(store, hurt)
+    at = necroscope("why", "--store", hurt, "--json").document["symptom"]["at"]
+    paths = [path for one in segments(hurt) if (path := one.file(table)).exists()]
+    for path in paths:
+        path.write_bytes(path.read_bytes()[:-9])
+    assert paths
+    notes = necroscope("why", "--store", hurt, "--at", at, "--json").document["notes"]
+    assert sorted(notes) == sorted(f"{path} is damaged and left out" for path in paths)
+
+
 @pytest.mark.parametrize("moment", ["now", "2001-01-01T00:00:00Z"])
 def test_a_moment_that_was_not_recorded(necroscope: Program, store: Path, moment: str) -> None:
     ran = necroscope("why", "--store", store, "--at", moment, "--json")

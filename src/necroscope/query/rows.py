@@ -36,7 +36,8 @@ def rows_of(
         rows = part.take(pa.array(inside)).to_pylist() if inside.size < at_ns.size else part.to_pylist()
         found += rows if wanted is None else filter(wanted, rows)
         if len(found) > most:
-            told.append(f"of {table}, only the latest {most:,} rows were looked at")
+            if (note := f"of {table}, only the latest {most:,} rows were looked at") not in told:
+                told.append(note)
             break
     return sorted(found, key=_when)[-most:]
 

@@ -123,12 +123,14 @@ def read_leaks(store: Held, at_ns: int, recorded: Window, notes: list[str]) -> L
         snapshot, "events", span, ["at_ns", "kind", "subject", "text"], lambda row: row["kind"] in _RESTARTS, 100_000
     )
     zombies = rows_of(store.snapshot(long), "zombies", long, ["at_ns", "parent", "zombies"], notes=notes)
+    columns = ["at_ns", "path", "family", "bytes", "pinned_by"]
+    names = rows_of(snapshot, "zombie_names", span, columns, most=50_000, notes=notes)
     return Leaks(
         span,
         int(hierarchy[0].value[-1]) if hierarchy else None,
         tuple(lives),
         tuple(zombies),
-        tuple(rows_of(snapshot, "zombie_names", span, ["at_ns", "path", "family", "bytes", "pinned_by"], most=50_000)),
+        tuple(names),
         tuple({row["name"]: row for row in units}.values()),
         tuple({row["name"]: row for row in reversed(units)}.values()),
         tuple(restarts),

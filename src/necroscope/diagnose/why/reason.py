@@ -132,6 +132,7 @@ def _cgroups(scene: Scene, suspect: Suspect) -> list[str]:
     window = scene.symptom.at_ns - 60 * NS, scene.symptom.at_ns + 15 * NS
     wanted = set(suspect.pids[:50])
     rows = rows_of(
-        scene.store.snapshot(window), "processes", window, ["at_ns", "pid", "cgroup"], lambda row: row["pid"] in wanted
-    )
+        scene.store.snapshot(window), "processes", window, ["at_ns", "pid", "cgroup"],
+        lambda row: row["pid"] in wanted, notes=scene.notes,
+    )  # fmt: skip
     return [suspect.cgroup, *dict.fromkeys(row["cgroup"] for row in rows if row["cgroup"])]

@@ -276,9 +276,8 @@ def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
     A look tells what passed since the one before it: of that, at most what lies within the run counts.
     """
     window = run.from_ns, run.to_ns + _LOOK_NS
-    rows = rows_of(
-        scene.store.snapshot(window), "processes", window, ["at_ns", "pid", "comm", "run_delay_ms", "cpu"], None
-    )
+    columns = ["at_ns", "pid", "comm", "run_delay_ms", "cpu"]
+    rows = rows_of(scene.store.snapshot(window), "processes", window, columns, notes=scene.notes)
     found: dict[tuple[str, int], float] = {}
     for row in rows:
         within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
