@@ -476,13 +476,14 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What piled up, as counted at these times, and the restarts of who is behind it."""
+    """What piled up, as counted at these times, and the restarts of who is behind it: when they were noticed, and how
+    many there were since the look before."""
 
     what: str
     at_ns: tuple[int, ...]
     count: tuple[int, ...]
     restarts_of: str = ""
-    restarts_ns: tuple[int, ...] = ()
+    restarts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

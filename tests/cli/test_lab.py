@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.lab import catalogue, runner
 from stage.program import Program
 
 OWN = """
@@ -67,6 +68,7 @@ def test_what_cannot_be_played_is_refused_with_its_need(necroscope: Program, own
         (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is no folder"),
         (("lab", "score", "--seeds", "1,x"), "'1,x' are no seeds"),
         (("lab", "score", "--seeds", "9-1", "--recorded", "/nowhere/at/all"), "'9-1' are no seeds"),
+        (("lab", "score", "--seeds", "1-99999999999"), "'1-99999999999' are too many seeds; 10,000 are the most"),
         (("lab", "score", "--recorded", "/nowhere/at/all"), "/nowhere/at/all holds no recorded runs"),
     ],
 )
@@ -74,6 +76,40 @@ def test_bad_usage(necroscope: Program, arguments: tuple[str, ...], message: str
     ran = necroscope(*arguments)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_a_score_of_nothing_is_no_score(necroscope: Program, own: Path) -> None:
+    ran = necroscope("lab", "score", "--only", "mine", "--scenarios", own, "--disposable-machine")
+    assert (ran.code, ran.out) == (3, "")
+    assert "none of them can be played here: mine cannot be played here without" in ran.err
+    assert "a moon above the machine" in ran.err
+
+
+BREAKS_OFF = """
+from necroscope.errors import NecroscopeError
+from necroscope.lab.scenario import Scenario
+
+def play(stage):
+    raise NecroscopeError("the curtain fell")
+
+scenario = Scenario(name="torn", summary="Breaks off.", play=play, cause=None)
+"""
+
+
+@pytest.mark.root
+def test_a_run_that_breaks_off_is_in_the_score(necroscope: Program, own: Path) -> None:
+    if lacking := runner.missing(catalogue.find("healthy-idle")):
+        pytest.skip(f"needs {'; '.join(lacking)}")
+    (own / "torn.py").write_text(BREAKS_OFF)
+    arguments = ("lab", "score", "--only", "torn", "--only", "mine", "--scenarios", own, "--disposable-machine")
+    ran = necroscope(*arguments, "--json", timeout_s=230)
+    assert ran.code == 1
+    document = json.loads(ran.out)
+    (run,) = document["runs"]
+    assert (run["scenario"], run["happened"], run["because"]) == ("torn", False, "it broke off: the curtain fell")
+    (absent,) = document["left_out"]
+    assert absent["scenario"] == "mine"
+    assert "torn, seed 1: did not happen: it broke off: the curtain fell" in ran.err
 
 
 @pytest.fixture
@@ -149,6 +185,9 @@ def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
         ({"symptom": {"kind": "nic-reset"}}, "is damaged"),
         ({"seed": "one"}, "is damaged"),
         ({"cpu": "0"}, "is damaged"),
+        ({"asked_at_once": {}}, "is damaged"),
+        ({"asked_at_once": {"answered_s": "soon", "cause": None}}, "is damaged"),
+        ({"asked_at_once": {"answered_s": 1.0, "cause": {"subject": 7}}}, "is damaged"),
     ],
 )
 def test_a_truth_that_is_none_is_refused(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.lab.judge import calibration, judge
+from necroscope.lab.judge import calibration, failed, judge
 
 TRUTH: dict[str, Any] = {
     "scenario": "seeds-incident",
@@ -103,6 +103,40 @@ def test_no_document_is_no_answer_and_what_did_not_happen_is_told() -> None:
 def test_what_did_not_happen_says_what_it_did_not_show(said: dict[str, Any], mark: str, because: str) -> None:
     judged = judge(ABSENT, said)
     assert (judged.happened, judged.mark, judged.because) == (False, mark, because)
+
+
+def test_what_was_said_at_once_is_judged_beside_it() -> None:
+    early = {"answered_s": 1.6, **answer(cpu=0)}
+    judged = judge({**TRUTH, "asked_at_once": early}, answer())
+    assert (judged.mark, judged.at_once, judged.answered_s, judged.bad) == ("right", "wrong", 1.6, True)
+    assert judged.because == "asked at once: core is 1, not 0"
+    nobody = {"answered_s": 0.7, "verdict": "unexplained", "cause": None}
+    judged = judge({**TRUTH, "asked_at_once": nobody}, answer())
+    assert (judged.at_once, judged.because, judged.bad) == ("abstained", "", False)
+    judged = judge({**TRUTH, "asked_at_once": None}, answer())
+    assert (judged.at_once, judged.answered_s, judged.bad) == (None, None, False)
+
+
+def test_a_run_that_broke_off_did_not_happen_and_is_told() -> None:
+    judged = failed("seeds-incident", 3, "the lab's recorder did not begin to record")
+    assert (judged.scenario, judged.seed, judged.happened, judged.bad) == ("seeds-incident", 3, False, True)
+    assert judged.in_short == "did not happen: it broke off: the lab's recorder did not begin to record"
+    assert calibration([judged]) == "1 did not happen"
+
+
+@pytest.mark.parametrize(
+    ("truth", "said", "bad", "in_short"),
+    [
+        (TRUTH, answer(), False, "right"),
+        (TRUTH, answer(cpu=0), True, "wrong: core is 1, not 0"),
+        (TRUTH, None, True, "no answer: why gave no answer"),
+        (TRUTH, {"cause": None}, False, "abstained"),
+        (ABSENT, answer(), True, f"did not happen: {NOT_SHOWN}"),
+    ],
+)
+def test_what_is_bad(truth: dict[str, Any], said: dict[str, Any] | None, bad: bool, in_short: str) -> None:
+    judged = judge(truth, said)
+    assert (judged.bad, judged.in_short) == (bad, in_short)
 
 
 def test_calibration_is_one_line() -> None:

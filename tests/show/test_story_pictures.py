@@ -59,7 +59,7 @@ def test_growth_rises_from_the_first_count_to_the_last() -> None:
     assert bottom.endswith("█")
     assert restarts.count("╷") == 12
     assert "╵02:15" in axis
-    assert growth_caption(GROWTH) == "zombies over time, and restarts of acme-agent.service (╷ one, ‖ several)"
+    assert growth_caption(GROWTH) == "zombies over time, and restarts of acme-agent.service since the look before"
 
 
 @pytest.mark.parametrize("width", [24, 80, 200])
@@ -67,9 +67,30 @@ def test_growth_fits(width: int) -> None:
     assert max(cell_len(line) for line in _lines(list(growth_chart(GROWTH, width)))) <= width
 
 
-def test_restarts_in_one_column_are_told_as_several() -> None:
-    many = replace(GROWTH, restarts_ns=tuple(GROWTH.at_ns[10] + n for n in range(50)))
-    assert _lines(list(growth_chart(many, 76)))[4].count("‖") == 1
+def test_restarts_are_counted_where_they_were_noticed() -> None:
+    looks = tuple((GROWTH.at_ns[n], 1 if n == 120 else 21) for n in (60, 120, 360))
+    line = _lines(list(growth_chart(replace(GROWTH, restarts=looks), 76)))[4]
+    assert line.split() == ["restarts", "+21", "╷", "+21"]
+    assert line.index("+21") + 2 == 10 + 60 * 63 // 360
+    assert line.endswith("+21")
+    assert len(line) == 10 + 64
+    in_one = replace(GROWTH, restarts=tuple((GROWTH.at_ns[200] + n, 1) for n in range(50)))
+    assert _lines(list(growth_chart(in_one, 76)))[4].split() == ["restarts", "+50"]
+
+
+def test_where_numbers_have_no_room_there_are_ticks() -> None:
+    crowd = tuple((GROWTH.at_ns[n], 2) for n in range(361))
+    line = _lines(list(growth_chart(replace(GROWTH, restarts=crowd), 76)))[4]
+    assert line == f"restarts  {'‖' * 64}"
+    beside = replace(GROWTH, restarts=((GROWTH.at_ns[0], 7), (GROWTH.at_ns[6], 1)))
+    assert _lines(list(growth_chart(beside, 76)))[4] == "restarts  ‖╷"
+    apart = replace(GROWTH, restarts=((GROWTH.at_ns[0], 7), (GROWTH.at_ns[60], 1)))
+    assert _lines(list(growth_chart(apart, 76)))[4] == "restarts  +7        ╷"
+
+
+def test_restarts_that_were_noticed_after_the_last_count_are_shown() -> None:
+    late = replace(GROWTH, restarts=((GROWTH.at_ns[-1] + 60 * NS, 9),))
+    assert _lines(list(growth_chart(late, 76)))[4].endswith("+9")
 
 
 def test_no_growth_is_a_flat_line() -> None:

@@ -35,7 +35,7 @@ GROWTH = Growth(
     tuple(_FIRST_NS + 10 * NS * n for n in range(361)),
     tuple(68_000 + n + n // 2 for n in range(361)),
     "acme-agent.service",
-    tuple(_FIRST_NS + 300 * NS * n for n in range(12)),
+    tuple((_FIRST_NS + 300 * NS * n, 1) for n in range(12)),
 )
 CHAIN = (
     Claim("symptom", "nic-reset of eth0", (Evidence("ena eth0: Trigger reset is on, reason 15", "kmsg"),)),

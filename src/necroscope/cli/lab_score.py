@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from necroscope.lab.judge import Judgement
 
 
+_MOST_SEEDS = 10_000
+
+
 class Seeds(click.ParamType["list[int]"]):
     """Numbers with commas between them, also ranges: 1,2,5-9."""
 
@@ -30,6 +33,8 @@ class Seeds(click.ParamType["list[int]"]):
             first, dash, last = part.strip().partition("-")
             if not first.isdecimal() or (dash and not (last.isdecimal() and int(first) <= int(last))):
                 self.fail(f"{value!r} are no seeds; write 1,2,3 or 1-10", param, ctx)
+            if int(last or first) - int(first) + len(found) >= _MOST_SEEDS:
+                self.fail(f"{value!r} are too many seeds; {_MOST_SEEDS:,} are the most", param, ctx)
             found += range(int(first), int(last or first) + 1)
         return found
 
@@ -55,7 +60,12 @@ def score(
     no_color: bool,
     quiet: bool,
 ) -> None:
-    """Play scenarios, ask `why`, and compare with the truth. Exit code 1 when an answer is wrong.
+    """Play scenarios, ask `why`, and compare with the truth.
+
+    `why` is asked twice: at once, while the recorder still writes (TO VERDICT: seconds from the symptom to the first
+    answer that names a cause, or to the first of all), and again of the whole recording, which is what is judged
+    (TOOK: how long that answer took). Exit code 1 when an answer is wrong or an incident did not show what it must, 3
+    when this machine can play none of them.
 
     \b
     Examples:
@@ -63,12 +73,14 @@ def score(
       necroscope lab score --recorded /tmp/runs
     """
     from necroscope.cli.lab import teller
+    from necroscope.errors import Unavailable
     from necroscope.lab import score as scoring
     from necroscope.lab.catalogue import find, scenarios
     from necroscope.lab.judge import calibration
     from necroscope.lab.neighbours import refuse_neighbours
     from necroscope.lab.reliability import reliability
 
+    left_out: list[scoring.LeftOut] = []
     if recorded is not None:
         judgements = list(scoring.recorded(recorded, only, seeds))
     else:
@@ -76,7 +88,14 @@ def score(
         if not disposable_machine:
             refuse_neighbours()
         say = teller(console(no_color, stderr=True), quiet)
-        judgements = list(scoring.played(chosen, seeds or [1], store, for_s, say))
+        judgements = []
+        for one in scoring.played(chosen, seeds or [1], store, for_s, say):
+            if isinstance(one, scoring.LeftOut):
+                left_out.append(one)
+            else:
+                judgements.append(one)
+        if not judgements:
+            raise Unavailable(f"none of them can be played here: {left_out[0].because}")
     if as_json:
         import json
 
@@ -85,11 +104,15 @@ def score(
             "runs": [asdict(one) for one in judgements],
             "calibration": calibration(judgements),
             "reliability": [asdict(one) for one in reliability(judgements)],
+            "left_out": [asdict(one) for one in left_out],
         }
         click.echo(json.dumps(document, indent=2))
     elif not quiet:
-        _table(console(no_color), judgements)
-    if any(one.mark in ("wrong", "no answer") or not one.happened for one in judgements):
+        out = console(no_color)
+        _table(out, judgements)
+        for absent in left_out:
+            out.print(f"left out: {absent.because}", highlight=False, markup=False)
+    if any(one.bad for one in judgements):
         raise click.exceptions.Exit(1)
 
 
@@ -100,16 +123,18 @@ def _table(out: Console, judgements: Sequence[Judgement]) -> None:
     from necroscope.lab.judge import calibration
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("scenario", "seed", "happened", "verdict", "", "confidence", "seconds", "because"):
-        table.add_column(heading, justify="right" if heading in ("seed", "confidence", "seconds") else "left")
+    numbers = ("seed", "confidence", "to verdict", "took")
+    for heading in ("scenario", "seed", "happened", "verdict", "", "confidence", "to verdict", "took", "because"):
+        table.add_column(heading, justify="right" if heading in numbers else "left")
     for one in judgements:
         sure = f"{one.confidence:.2f}" if one.confidence is not None else ""
         happened, style = (
             "yes" if one.happened else "NO",
             {"right": "green", "wrong": "bold red"}.get(one.mark, "yellow"),
         )
-        row = (one.scenario, str(one.seed), happened, one.verdict, Text(one.mark, style), sure, f"{one.seconds:.1f}")
-        table.add_row(*row, Text(one.because))
+        answered = f"{one.answered_s:.1f} s" if one.answered_s is not None else ""
+        row = (one.scenario, str(one.seed), happened, one.verdict, Text(one.mark, style), sure, answered)
+        table.add_row(*row, f"{one.seconds:.1f} s", Text(one.because))
     out.print(table)
     out.print(calibration(judgements), highlight=False)
     _worth(out, judgements)

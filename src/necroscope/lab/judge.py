@@ -3,6 +3,8 @@
 *Right* means that mechanism, subject (kind and name) and core equal the truth; in a run without a cause, that none was
 named. *Abstained* names no cause where there is one, or nobody to act on where the rest is right: neither right nor
 wrong. Everything else is wrong. What did not happen is marked too, but does not count.
+
+The answer that is judged is of the whole recording. What whoever asked at once was told is judged beside it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ Mark = Literal["right", "wrong", "abstained", "no answer"]
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One run, judged. `because` says what it did not show that it must, and in what the answer differs from the truth;
-    `confidence` is a named cause's."""
+    `confidence` is a named cause's; `seconds` is how long the answer took. `at_once` and `answered_s` are of whoever
+    asked while the recorder still wrote: the mark, and the seconds from the symptom to that verdict."""
 
     scenario: str
     seed: int
@@ -27,6 +30,18 @@ class Judgement:
     because: str = ""
     confidence: float | None = None
     seconds: float = 0.0
+    at_once: Mark | None = None
+    answered_s: float | None = None
+
+    @property
+    def in_short(self) -> str:
+        """The mark, or that it did not happen, and why."""
+        return f"{self.mark if self.happened else 'did not happen'}{': ' if self.because else ''}{self.because}"
+
+    @property
+    def bad(self) -> bool:
+        """Whether it did not happen, was answered wrongly, or not at all."""
+        return not self.happened or self.mark in ("wrong", "no answer") or self.at_once == "wrong"
 
 
 def judge(truth: dict[str, Any], answer: dict[str, Any] | None, seconds: float = 0.0) -> Judgement:
@@ -34,7 +49,16 @@ def judge(truth: dict[str, Any], answer: dict[str, Any] | None, seconds: float =
     verdict = "" if answer is None else str(answer.get("verdict", ""))
     absent, (mark, differs, sure) = _not_shown(truth), _marked(truth, answer)
     run = (str(truth["scenario"]), int(truth["seed"]), not absent)
-    return Judgement(*run, verdict, mark, "; ".join(absent + differs), sure, seconds)
+    asked = truth.get("asked_at_once")
+    at_once, early, _ = _marked(truth, asked) if asked else (None, [], None)
+    early = [f"asked at once: {one}" for one in early] if at_once == "wrong" else []
+    because = "; ".join(absent + differs + early)
+    return Judgement(*run, verdict, mark, because, sure, seconds, at_once, asked["answered_s"] if asked else None)
+
+
+def failed(scenario: str, seed: int, reason: str) -> Judgement:
+    """A run that broke off."""
+    return Judgement(scenario, seed, False, "", "no answer", f"it broke off: {reason}")
 
 
 def _marked(truth: dict[str, Any], answer: dict[str, Any] | None) -> tuple[Mark, list[str], float | None]:

@@ -17,6 +17,7 @@ from necroscope import clock
 from necroscope.clock import iso
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 from necroscope.lab import decoys
+from necroscope.lab.asking import FirstAnswer
 from necroscope.lab.cleaning import clean_run, remove_stale_recordings
 from necroscope.lab.ledger import PREFIX, Entry, abandoned, one_at_a_time, open_ledger
 from necroscope.lab.needs import ALWAYS
@@ -70,10 +71,12 @@ def run(
     for_s: float = 45.0,
     say: Callable[[str], None] = lambda text: None,
     beside: bool = False,
+    asked: bool = False,
 ) -> Outcome:
     """Play a scenario, record it, and leave the store and `truth.json` beside it. Leaves nothing else.
 
-    `Unavailable` names what this machine lacks. Waits for another run that goes on, unless `beside`.
+    `Unavailable` names what this machine lacks. Waits for another run that goes on, unless `beside`. With `asked`,
+    somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered.
     """
     if lacking := missing(scenario):
         raise Unavailable(f"{scenario.name} cannot be played here without {'; '.join(lacking)}")
@@ -83,14 +86,14 @@ def run(
     with contextlib.nullcontext() if beside else alone:
         clean_abandoned(say)
         began_s = clock.elapsed_s()
-        stage, truth, shown = _play(scenario, seed, store, for_s, say)
+        stage, truth, shown = _play(scenario, seed, store, for_s, say, asked)
     document = _document(scenario, seed, stage, truth, shown)
     (store / TRUTH).write_text(json.dumps(document, indent=2) + "\n")
     return Outcome(scenario.name, seed, store, document, shown, clock.elapsed_s() - began_s)
 
 
 def _play(
-    scenario: Scenario, seed: int, store: Path, for_s: float, say: Callable[[str], None]
+    scenario: Scenario, seed: int, store: Path, for_s: float, say: Callable[[str], None], asked: bool
 ) -> tuple[Stage, Truth, tuple[Shown, ...]]:
     ledger = open_ledger(_run_id())
     ledger.add(Entry("cgroup", path=f"{PREFIX}{ledger.run}"))
@@ -99,7 +102,7 @@ def _play(
     try:
         with _orderly_end(), contextlib.ExitStack() as ending:
             stage = Stage(
-                f"{scenario.name} {seed}", for_s, store / "store", ledger, ending, say, decoys.drawn(scenario)
+                f"{scenario.name} {seed}", for_s, store / "store", ledger, ending, say, decoys.drawn(scenario), asked
             )
             truth = scenario.play(stage)
             shown = tuple(_measure(scenario, stage))
@@ -158,6 +161,7 @@ def _document(scenario: Scenario, seed: int, stage: Stage, truth: Truth, shown: 
         "process": {"name": truth.process, "pid": truth.pid} if truth.process else None,
         "decoys": told.decoys,
         "episodes": [{"from": iso(one.began_ns), "to": iso(one.ended_ns)} for one in told.episodes],
+        "asked_at_once": _asked(told.answer),
         "happened": {
             **told.happened,
             **truth.notes,
@@ -168,6 +172,12 @@ def _document(scenario: Scenario, seed: int, stage: Stage, truth: Truth, shown: 
             "shown": [asdict(one) for one in shown],
         },
     }
+
+
+def _asked(answer: FirstAnswer | None) -> dict[str, Any] | None:
+    if answer is None:
+        return None
+    return {"answered_s": answer.seconds, **{name: answer.document.get(name) for name in ("verdict", "cause")}}
 
 
 def _run_id() -> str:

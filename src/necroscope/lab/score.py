@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
-from necroscope.lab.judge import Judgement, judge
+from necroscope.lab.asking import ask
+from necroscope.lab.judge import Judgement, failed, judge
 from necroscope.lab.runner import SCHEMA, TRUTH, run
 from necroscope.lab.scenario import Scenario
 
 Say = Callable[[str], None]
-_WHY_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A scenario that this machine cannot play, and what it lacks."""
+
+    scenario: str
+    because: str
 
 
 def played(
     scenarios: Iterable[Scenario], seeds: Sequence[int], keep: Path | None, for_s: float, say: Say
-) -> Iterator[Judgement]:
+) -> Iterator[Judgement | LeftOut]:
     """Play each scenario with each seed and judge it. Recordings go to `keep`/NAME-SEED, or away.
 
-    A scenario that cannot be played here is told and left out.
+    A run that breaks off is judged as one that did not happen.
     """
     import tempfile
 
@@ -34,18 +41,21 @@ def played(
             folder = keep / f"{scenario.name}-{seed}" if keep else Path(tempfile.mkdtemp(prefix="necroscope-score-"))
             say(f"{scenario.name}, seed {seed}")
             try:
-                run(scenario, seed, folder, for_s, say)
-                yield judged(folder)
+                run(scenario, seed, folder, for_s, say, asked=True)
+                judgement = judged(folder)
             except Unavailable as error:
                 say(f"left out: {error.message}")
+                yield LeftOut(scenario.name, error.message)
                 break
             except BadInput:
                 raise
             except NecroscopeError as error:
-                say(f"failed: {error.message}")
+                judgement = failed(scenario.name, seed, error.message)
             finally:
                 if keep is None:
                     shutil.rmtree(folder, ignore_errors=True)
+            say(f"{scenario.name}, seed {seed}: {judgement.in_short}")
+            yield judgement
 
 
 def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> Iterator[Judgement]:
@@ -107,22 +117,16 @@ def _whole(truth: dict[str, Any]) -> bool:
         texts += [cause, subject["kind"], subject["name"]]
     shown = [(one["ok"], one["value"]) for one in truth["happened"]["shown"]]
     texts += [one[field] for one in truth["happened"]["shown"] for field in ("text", "unit")]
+    asked = truth.get("asked_at_once")
     return (
         all(isinstance(text, str) for text in texts)
+        and (asked is None or _answered(asked["answered_s"], asked["cause"]))
         and isinstance(truth["seed"], int)
         and isinstance(truth["cpu"], int | None)
         and all(isinstance(ok, bool) and isinstance(value, int | float) for ok, value in shown)
     )
 
 
-def ask(store: Path, at: str | None) -> dict[str, Any] | None:
-    """What `necroscope why --json` prints; None when that is no document."""
-    command = [sys.executable, "-m", "necroscope", "why", "--json", "--store", str(store)]
-    try:
-        done = subprocess.run(
-            [*command, *(["--at", at] if at else [])], check=False, capture_output=True, text=True, timeout=_WHY_S
-        )
-        document = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
-        return None
-    return document if isinstance(document, dict) else None
+def _answered(seconds: object, cause: object) -> bool:
+    subject = cause.get("subject") if isinstance(cause, dict) else None
+    return isinstance(seconds, int | float) and isinstance(cause, dict | None) and isinstance(subject, dict | None)

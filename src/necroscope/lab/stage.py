@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from necroscope import clock
 from necroscope.errors import BadInput
 from necroscope.lab import cast, echo, victim
+from necroscope.lab.asking import Bystander
 from necroscope.lab.cast import Actor
 from necroscope.lab.cgroup_tree import enable_memory, memory_mount
 from necroscope.lab.cleaning import hierarchies
@@ -42,7 +43,7 @@ class Stage:
 
     def __init__(
         self, seed: str, for_s: float, store: Path, ledger: Ledger, ending: contextlib.ExitStack,
-        say: Callable[[str], None], decoys: Callable[[Stage], None] = lambda stage: None,
+        say: Callable[[str], None], decoys: Callable[[Stage], None] = lambda stage: None, asked: bool = False,
     ) -> None:  # fmt: skip
         self.rng = random.Random(seed)
         self.cpus = sorted(os.sched_getaffinity(0))
@@ -66,6 +67,7 @@ class Stage:
         self.folder = self._folder(Path("/var/tmp"))
         self.source = SymptomSource(self.folder / "kernel.log")
         self.recorder: LabRecorder | None = None
+        self.bystander = Bystander(store, self.started) if asked else None
         self.node: SystemdNode | None = None
 
     # -- draws -------------------------------------------------------------------------------------------
@@ -200,6 +202,8 @@ class Stage:
         """The recorder runs during the block: decoys and a quiet baseline before it, a few quiet seconds after it."""
         self.recorder = LabRecorder(self.store, self.source.path, self.environment, self.started)
         self._ending.callback(self.recorder.kill)
+        if self.bystander is not None:
+            self._ending.callback(self.bystander.leave)
         self.say("the recorder starts")
         self.recorder.start()
         with self.cores.watching():
@@ -212,12 +216,17 @@ class Stage:
             self.say("quiet time after")
             self.sleep(self.rng.uniform(*AFTER_S))
         self.victims.hear()
+        if self.bystander is not None:
+            self.bystander.finish()
+            self.told.answer = self.bystander.heard
         self.say("the recorder stops")
         self.recorder.stop()
 
     @contextlib.contextmanager
     def episode(self) -> Iterator[None]:
         """The block in which a core is being taken; measured by the lab itself."""
+        if self.bystander is not None:
+            self.bystander.leave()
         began_ns = clock.now().realtime_ns
         self.say(f"core {self.cpu} is taken")
         try:
@@ -233,6 +242,8 @@ class Stage:
         said = [self.source.write(line) for line in lines][-1]
         self.told.symptoms.append(said)
         self.say(f"symptom: {said.text}")
+        if self.bystander is not None:
+            self.bystander.ask(said)
         return said
 
     def mark(self, text: str, *, kind: str = "mark", subject: str = "", at_ns: int = 0) -> None:

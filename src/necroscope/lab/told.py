@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from necroscope import clock
+from necroscope.lab.asking import FirstAnswer
 from necroscope.lab.symptom_source import Symptom
 
 
@@ -31,3 +32,5 @@ class Told:
     decoys: list[dict[str, str]] = field(default_factory=list)
     baseline: Window | None = None
     happened: dict[str, Any] = field(default_factory=dict)
+    answer: FirstAnswer | None = None
+    """What was said to whoever asked `why` at the last symptom."""

@@ -51,10 +51,11 @@ def growth_chart(growth: Growth, width: int) -> list[Text]:
     if len(growth.at_ns) < 2 or growth.at_ns[-1] <= growth.at_ns[0]:
         return []
     room = max(8, width - _GUTTER - 2)
-    from_ns, to_ns = growth.at_ns[0], growth.at_ns[-1]
+    moments = [*growth.at_ns, *(at_ns for at_ns, _ in growth.restarts)]
+    from_ns, to_ns = min(moments), max(moments)
     values = [_count_at(growth, from_ns + (to_ns - from_ns) * place // (room - 1)) for place in range(room)]
     lines = [*_bars(values, min(growth.count), max(growth.count))]
-    if growth.restarts_ns:
+    if growth.restarts:
         lines.append(_restarts(growth, from_ns, to_ns, room))
     lines.append(_axis(from_ns, to_ns, room, width))
     return lines
@@ -112,17 +113,30 @@ def _bars(values: Sequence[int], low: int, high: int) -> Iterator[Text]:
 
 
 def _restarts(growth: Growth, from_ns: int, to_ns: int, room: int) -> Text:
-    """Restarts by column: a tick for one, a double one for more."""
+    """Restarts by column, as many as the look there noticed; where numbers have no room, a tick for one, a double one
+    for more."""
     cells = [0] * room
-    for at_ns in growth.restarts_ns:
-        if from_ns <= at_ns <= to_ns:
-            cells[(at_ns - from_ns) * (room - 1) // max(1, to_ns - from_ns)] += 1
-    ticks = "".join(" " if number == 0 else "╷" if number == 1 else "‖" for number in cells)
+    for at_ns, number in growth.restarts:
+        cells[(at_ns - from_ns) * (room - 1) // max(1, to_ns - from_ns)] += number
     line = Text(f"{'restarts':>{_GUTTER - 2}}  ", style="dim", no_wrap=True)
-    return line.append(ticks, style="not dim bold")
+    ticks = "".join(" " if number == 0 else "╷" if number == 1 else "‖" for number in cells)
+    return line.append(_numbered(cells) or ticks, style="not dim bold")
+
+
+def _numbered(cells: Sequence[int]) -> str:
+    """`+7` up to or over each column that has several, a tick at those that have one; nothing where two would touch."""
+    line = ""
+    for at, number in enumerate(cells):
+        if number:
+            text = "╷" if number == 1 else f"+{number}"
+            begins = max(len(line), at + 1 - len(text))
+            if begins > at:
+                return ""
+            line = f"{line:<{begins}}{text} "
+    return line.rstrip()
 
 
 def growth_caption(growth: Growth) -> str:
     """What the picture shows, in words."""
-    name = f", and restarts of {plain(growth.restarts_of)} (╷ one, ‖ several)" if growth.restarts_ns else ""
+    name = f", and restarts of {plain(growth.restarts_of)} since the look before" if growth.restarts else ""
     return f"{plain(growth.what)} over time{name}"

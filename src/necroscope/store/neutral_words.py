@@ -25,17 +25,17 @@ _TASK = re.compile(r"(.+):(\d{1,10})", re.DOTALL)
 _KERNEL_FILE = re.compile(r"/proc(/[a-z_]+)+")
 
 _OWN = """
-a after all and anonymous answers are as asked at because before began being behind boot booted bounded bug by bytes
-cannot cgroup cgroups clock code container containers core cores could cpu cpus dead device did died disk does dropped
-dumped each empty emptied end ended engine everything exceeded exit exited exit-code failed failure failures for frame
-free freed from full goodbye got had has have here hierarchy host hours how image in inactive active activating
-deactivating auto-restart invoked is it its job journal kept kernel killed last late level limit line lines link log
-lost machine made mark mask memory more msecs much nobody no node not nothing now of off on only oom-killer
-oom_score_adj gfp_mask gfp_kernel order out perf pid process processes queue read reason recorded recorder records
-resumed ring rows run running s samples sampling says second seconds see seen sees segments sensor sensors set signal
-since slept so started starts state status stepped stopped store stream stuck success systemd take tasks than that the
-their they this time times to too took unit units unknown until usecs wait waited was were what which who why with
-without work worker would
+a after all an and anonymous answer answers are as asked at because before began being behind boot booted bounded bug
+by bytes cannot cgroup cgroups clock code container containers core cores could cpu cpus dead device did died disk does
+dropped dumped each empty emptied end ended engine everything exceeded exit exited exit-code failed failure failures
+for frame free freed from full goodbye got had has have here hierarchy host hours how image in inactive active
+activating deactivating auto-restart invoked is it its job journal kept kernel killed last late level limit line lines
+link log look lost machine made mark mask memory more msecs much nobody no node not nothing now of off on only
+oom-killer oom_score_adj gfp_mask gfp_kernel order out perf pid process processes queue read reason recorded recorder
+records resumed ring rows run running s samples sampling says second seconds see seen sees segments sensor sensors set
+signal since slept so started starts state status step stepped stopped store stream stuck success systemd take tasks
+than that the their they this time times to too took training unit units unknown until usecs wait waited was were what
+which who why with without work worker would
 """
 
 

@@ -85,7 +85,8 @@ KEPT = {
 }
 """Texts that are words of this program, of systemd or of the kernel."""
 
-_MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended"))
+# `stall` and its like are the lab's.
+_MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended", "stall", "slow-echo", "slow-step"))
 
 
 class Redactor:

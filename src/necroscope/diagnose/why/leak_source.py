@@ -36,7 +36,7 @@ class Source:
     leaked: int
     unit: Row | None = None
     alignment: Alignment | None = None
-    restarts_ns: tuple[int, ...] = ()
+    restarts: tuple[tuple[int, int], ...] = ()
 
 
 def leaked_zombies(leaks: Leaks) -> list[Life]:

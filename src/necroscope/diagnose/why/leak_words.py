@@ -60,7 +60,7 @@ def growth_of(leaks: Leaks, source: Source | None) -> Growth | None:
     moments = sorted(by_look)
     if len(moments) > 240:
         moments = [moments[place * (len(moments) - 1) // 239] for place in range(240)]
-    name, restarts = (source.subject.name, source.restarts_ns) if source else ("", ())
+    name, restarts = (source.subject.name, source.restarts) if source else ("", ())
     return Growth("zombies", tuple(moments), tuple(by_look[at] for at in moments), name, restarts)
 
 

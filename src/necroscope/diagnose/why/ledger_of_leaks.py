@@ -42,8 +42,8 @@ _UNIT = [
 ]
 _RESTARTS = frozenset({"unit-start", "unit-failure", "unit-restart", "container-restart"})
 _MKDIR = frozenset({"cgroup:cgroup_mkdir", "cgroup:cgroup_rmdir"})
-# How the recorder tells restarts: "3 more, 17 in all: ...".
-_MORE = re.compile(r"(\d+) more, ")
+# How the recorder tells restarts: "3 more, 17 in all: ...", and starts: "4 starts since the look before".
+_MORE = re.compile(r"(\d+) (?:more, |starts )")
 _MAKER_WINDOWS = 24
 _FEW_LOOKS = 3
 
@@ -85,10 +85,12 @@ class Leaks:
             bool(self.containers),
         )
 
-    def restarts_of(self, name: str) -> list[int]:
-        """When a unit or container was seen to start or end."""
-        exact = self.exact_restarts_of(name)
-        return exact or sorted({row["at_ns"] for row in self.restarts if row["subject"] == name})
+    def restarts_of(self, name: str) -> list[tuple[int, int]]:
+        """When restarts of a unit or container were noticed (of units that nobody restarts: starts), and how many."""
+        mine = [row for row in self.restarts if row["subject"] == name]
+        again = [row for row in mine if row["kind"] in ("unit-restart", "container-restart")]
+        rows = again or [row for row in mine if row["kind"] == "unit-start"]
+        return sorted((row["at_ns"], int(more[1]) if (more := _MORE.match(row["text"])) else 1) for row in rows)
 
     def exact_restarts_of(self, name: str) -> list[int]:
         """Starts and ends to which systemd gave a time; what only a look has noticed is seconds late."""

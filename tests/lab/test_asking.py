@@ -1,0 +1,89 @@
+"""Asking at once: what is heard first, and that leaving ends it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from necroscope import clock
+from necroscope.lab import asking
+from necroscope.lab.asking import Bystander, ask
+from necroscope.lab.symptom_source import Symptom
+
+CAUSE = {"kind": "user-hog"}
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def symptom() -> Symptom:
+    return Symptom("nic-reset", clock.now().realtime_ns, "eth0 reset")
+
+
+def about(symptom: Symptom, cause: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"symptom": {"at": clock.iso(symptom.at_ns)}, "cause": cause}
+
+
+def bystander(monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any] | None]) -> Bystander:
+    left = iter(answers)
+    monkeypatch.setattr(asking, "ask", lambda store, started: next(left))
+    return Bystander(Path("/nowhere"), lambda pid: None)
+
+
+def test_a_cause_is_what_counts(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
+    one = bystander(monkeypatch, [about(symptom), about(symptom, CAUSE)])
+    one.ask(symptom)
+    one.finish()
+    assert one.heard is not None
+    assert one.heard.document == about(symptom, CAUSE)
+    assert 0 <= one.heard.seconds < 10
+
+
+def test_without_a_cause_the_first_answer_counts(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
+    first = {**about(symptom), "verdict": "unexplained"}
+    one = bystander(monkeypatch, [first, about(symptom), None])
+    one.ask(symptom)
+    one.finish()
+    assert one.heard is not None
+    assert one.heard.document == first
+
+
+def test_answers_about_another_symptom_are_none(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
+    earlier = Symptom("nic-reset", symptom.at_ns - 5 * clock.NS, "eth0 reset")
+    one = bystander(monkeypatch, [about(earlier, CAUSE), {"symptom": None, "cause": None}, None])
+    one.ask(symptom)
+    one.finish()
+    assert one.heard is None
+
+
+def test_leaving_ends_the_question(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
+    pids: list[int] = []
+
+    def slow(store: Path, started: Callable[[subprocess.Popen[str]], None]) -> None:
+        with subprocess.Popen(["sleep", "60"], text=True) as child:
+            started(child)
+            child.wait()
+
+    monkeypatch.setattr(asking, "ask", slow)
+    one = Bystander(Path("/nowhere"), pids.append)
+    one.ask(symptom)
+    ends = clock.elapsed_s() + 10
+    while not pids and clock.elapsed_s() < ends:
+        clock.sleep(0.01)
+    one.leave()
+    assert clock.elapsed_s() < ends
+    assert len(pids) == 1
+    assert one.heard is None
+
+
+def test_no_store_is_no_answer(tmp_path: Path) -> None:
+    pids: list[int] = []
+    assert ask(tmp_path / "nothing", started=lambda child: pids.append(child.pid)) is None
+    assert len(pids) == 1
