@@ -137,6 +137,16 @@ def test_the_same_complaint_a_second_later_is_another_event() -> None:
     assert len(_episodes(_lines((1.0, line), (6.0, line)))) == 2
 
 
+def test_other_queues_are_told_at_once_or_are_another_event() -> None:
+    together = _episodes(_lines(*((1.0 + n / 4, PAUSED.format(n, 6000000)) for n in range(8))))
+    assert [episode.queues for episode in together] == [list("01234567")]
+    apart = _episodes(_lines((1.0, PAUSED.format(1, 4000000)), (9.9, PAUSED.format(0, 6000000)), (10.0, COMPLETED)))
+    assert [(episode.kind.name, episode.queues) for episode in apart] == [
+        ("nic-tx-timeout", ["1"]),
+        ("nic-reset", ["0"]),
+    ]
+
+
 def test_a_part_alone_is_nothing() -> None:
     assert (
         _episodes(_lines((1.0, ENA + "Freed 12 uncompleted tx skbs, qid 5, longest msecs since submission 5210"))) == []
