@@ -137,14 +137,25 @@ def test_the_same_complaint_a_second_later_is_another_event() -> None:
     assert len(_episodes(_lines((1.0, line), (6.0, line)))) == 2
 
 
-def test_other_queues_are_told_at_once_or_are_another_event() -> None:
-    together = _episodes(_lines(*((1.0 + n / 4, PAUSED.format(n, 6000000)) for n in range(8))))
-    assert [episode.queues for episode in together] == [list("01234567")]
-    apart = _episodes(_lines((1.0, PAUSED.format(1, 4000000)), (9.9, PAUSED.format(0, 6000000)), (10.0, COMPLETED)))
-    assert [(episode.kind.name, episode.queues) for episode in apart] == [
-        ("nic-tx-timeout", ["1"]),
-        ("nic-reset", ["0"]),
-    ]
+POLL = ENA + "napi handler hasn't been called for a long time but is scheduled"
+
+
+@pytest.mark.parametrize("later", [PAUSED.format(0, 6000000), POLL])
+def test_a_further_complaint_comes_soon_or_is_another_event(later: str) -> None:
+    first = PAUSED.format(1, 4000000)
+    assert _kinds(_episodes(_lines((1.0, first), (3.5, later)))) == ["nic-tx-timeout"]
+    apart = _episodes(_lines((1.0, first), (9.9, later), (10.0, COMPLETED)))
+    assert _kinds(apart) == ["nic-tx-timeout", "nic-reset"]
+
+
+def test_queues_that_are_told_one_by_one_are_one_event() -> None:
+    (together,) = _episodes(_lines(*((1.0 + n, PAUSED.format(n, 6000000)) for n in range(8))))
+    assert together.queues == list("01234567")
+
+
+def test_a_reset_that_takes_its_time_belongs_to_its_timeout() -> None:
+    late = (1.0, PAUSED.format(5, 6000000)), (9.0, ENA + "Trigger reset is on"), (18.0, COMPLETED)
+    assert _kinds(_episodes(_lines(*late))) == ["nic-reset"]
 
 
 def test_a_part_alone_is_nothing() -> None:

@@ -18,7 +18,6 @@ from necroscope.sense.symptoms import Catalogue, Match
 TRACE_GAP_US = 2 * US  # between two lines of one section
 DUMP_GAP_US = 10 * US  # between a complaint and the section about its CPU: others may be dumped first
 SAME_LINE_US = 1 * US  # the same complaint later than this is a new event
-OTHER_QUEUE_US = 3 * US  # of another queue later than this: drivers tell of all queues at once, and may again
 _FOREIGN_LIMIT = 2  # lines of others between two lines of a dump
 _OPEN_LIMIT = 64
 _NAMES_LIMIT = 1024
@@ -87,14 +86,12 @@ class Joiner:
         pattern = found.pattern
         if episode.kind.family != pattern.kind.family or (episode.closed and not pattern.part):
             return False
-        if usec - episode.heard_usec > pattern.kind.join_s * US or not self._agree(episode, found):
+        goes_on = pattern.part or pattern.last or pattern.kind.rank > episode.kind.rank
+        within_s = pattern.kind.join_s if goes_on or pattern.kind.again_s is None else pattern.kind.again_s
+        if usec - episode.heard_usec > within_s * US or not self._agree(episode, found):
             return False
-        if pattern.part:
-            return True
-        this, other = line_key(found), [at for (regex, _), at in episode.seen.items() if regex == pattern.regex]
-        if this in episode.seen:
-            return usec - episode.seen[this] <= SAME_LINE_US
-        return not other or usec - min(other) <= OTHER_QUEUE_US
+        before = episode.seen.get(line_key(found))
+        return pattern.part or before is None or usec - before <= SAME_LINE_US
 
     def _agree(self, episode: Episode, found: Match) -> bool:
         for name in found.pattern.kind.identity:
