@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from necroscope.diagnose.mechanism import Advice, Check, Mechanism, judge, match
 from necroscope.diagnose.mechanisms import mechanisms
-from necroscope.model import Remedy, Subject
+from necroscope.model import Subject
+from necroscope.verdict import Remedy
 from stage.mechanism_pairs import PAIRS
 
 KNOWN = mechanisms(())

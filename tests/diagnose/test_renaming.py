@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from necroscope.diagnose.why import explain
-from necroscope.model import Cause, Verdict
 from necroscope.store.neutral_names import Names
 from necroscope.store.reader import Store
+from necroscope.verdict import Cause, Verdict
 from stage.incidents import INCIDENTS, called, renamed, unpacked
 
 KEPT = sorted(INCIDENTS.glob("*.ncb"))

@@ -12,9 +12,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from necroscope.model import Cause, Claim, Evidence, Group, Missing, ProcessRef, Subject, Verdict
+from necroscope.model import Evidence, Subject
 from necroscope.show.story import HEADS, print_story
 from necroscope.show.story_groups import print_groups
+from necroscope.verdict import Cause, Claim, Group, Missing, ProcessRef, Verdict
 from stage.verdicts import AT_NS, EXPLAINED, QUIET, SYMPTOM, UNEXPLAINED
 
 TITLES = {"zombie-memcg": "the kernel walks removed memory cgroups", "user-hog": "a program computes"}

@@ -8,8 +8,8 @@ import pytest
 from rich.cells import cell_len
 
 from necroscope.clock import NS
-from necroscope.model import Growth, Strip
 from necroscope.show.story_pictures import core_strip, growth_caption, growth_chart
+from necroscope.verdict import Growth, Strip
 from stage.verdicts import AT_NS, GROWTH, STRIP
 
 

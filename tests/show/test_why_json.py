@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from necroscope.model import Group
 from necroscope.show.why_json import why_all_document, why_document
+from necroscope.verdict import Group
 from stage.verdicts import EXPLAINED, QUIET, SYMPTOM, UNEXPLAINED
 
 

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from necroscope.clock import NS
-from necroscope.model import (
-    Cause,
-    Claim,
-    Complaint,
-    Evidence,
-    Growth,
-    Missing,
-    ProcessRef,
-    Rejected,
-    Remedy,
-    Strip,
-    Subject,
-    Verdict,
-)
+from necroscope.model import Evidence, Subject
+from necroscope.verdict import Cause, Claim, Complaint, Growth, Missing, ProcessRef, Rejected, Remedy, Strip, Verdict
 
 AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
 WINDOW = (AT_NS - 9 * NS, AT_NS - 2 * NS)

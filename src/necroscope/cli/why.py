@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from necroscope.diagnose.mechanisms import Mechanism
-    from necroscope.model import Group, Verdict
+    from necroscope.verdict import Group, Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from necroscope.model import Remedy, Subject
+from necroscope.model import Subject
 from necroscope.quantity import share
+from necroscope.verdict import Remedy
 
 Role = Literal["culprit", "walker", "kernel"]
 """Who the process on the core is: who is to blame, an innocent that pays for what others left, or the kernel's own

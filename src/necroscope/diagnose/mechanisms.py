@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from necroscope.diagnose.mechanism import PLACEHOLDER, Advice, Check, Judged, Match, Mechanism, judge, match
-from necroscope.model import Remedy
+from necroscope.verdict import Remedy
 
 __all__ = ["Advice", "Catalogue", "Check", "Judged", "Match", "Mechanism", "Warned", "judge", "match"]
 __all__ += ["catalogue", "load", "mechanisms"]

@@ -13,11 +13,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from necroscope.model import Cause, Claim, Evidence, Missing, ProcessRef, Rejected, Remedy, Subject, Verdict
+from necroscope.model import Evidence, Subject
 from necroscope.quantity import share
 from necroscope.show.cells import stacked
 from necroscope.show.plain import plain
 from necroscope.show.story_pictures import core_strip, growth_caption, growth_chart
+from necroscope.verdict import Cause, Claim, Missing, ProcessRef, Rejected, Remedy, Verdict
 
 HEADS = {
     "symptom": "What happened",

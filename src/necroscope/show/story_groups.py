@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from necroscope.model import Complaint, Group
 from necroscope.quantity import plural, share
 from necroscope.show.caption import utc
 from necroscope.show.cells import cut
 from necroscope.show.plain import plain
+from necroscope.verdict import Complaint, Group
 
 _WIDEST = 100
 

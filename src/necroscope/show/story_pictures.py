@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from necroscope.clock import NS
-from necroscope.model import Growth, Strip
 from necroscope.quantity import count
 from necroscope.show.cells import cut
 from necroscope.show.plain import plain
 from necroscope.show.ticks import time_ticks
+from necroscope.verdict import Growth, Strip
 
 BARS = " ▁▂▃▄▅▆▇█"
 UNKNOWN = "·"

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from necroscope.clock import iso
-from necroscope.model import Cause, Complaint, Evidence, Group, Remedy, Verdict
+from necroscope.model import Evidence
 from necroscope.show.plain import valid
+from necroscope.verdict import Cause, Complaint, Group, Remedy, Verdict
 
 
 def why_document(verdict: Verdict) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.candidates import Candidate, candidates
 from necroscope.diagnose.why.scene import Held, look_around, span_of
-from necroscope.model import Complaint
+from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
 

@@ -9,7 +9,8 @@ import pytest
 from necroscope.clock import NS
 from necroscope.diagnose.why import explain
 from necroscope.diagnose.why.weigh import HALF_TOLD
-from necroscope.model import ProcessUse, Subject, Verdict
+from necroscope.model import ProcessUse, Subject
+from necroscope.verdict import Verdict
 from stage.incident import NET_RX, ODD, SEND, SMAPS, Played, at, nic_reset, zombie_incident
 
 

@@ -11,9 +11,10 @@ from necroscope.config import Config
 from necroscope.diagnose.why.facts import gather, with_suspect
 from necroscope.diagnose.why.scene import Held, look_around, span_of
 from necroscope.diagnose.why.suspects import LineUp, Suspect
-from necroscope.model import Complaint, Sample, Signal
+from necroscope.model import Sample, Signal
 from necroscope.query.starved import Run
 from necroscope.store.writer import Writer
+from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
 

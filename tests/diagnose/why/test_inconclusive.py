@@ -8,9 +8,9 @@ import pytest
 
 from necroscope.diagnose.why import explain, explain_all
 from necroscope.errors import Unavailable
-from necroscope.model import Verdict
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store
+from necroscope.verdict import Verdict
 from stage.incident import SMAPS, Played, at, nic_reset
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from necroscope.diagnose.why.named_core import named_core
-from necroscope.model import Complaint, Sample
+from necroscope.model import Sample
 from necroscope.sense.irq_routing import IrqRouting
 from necroscope.store.reader import Snapshot, Store
 from necroscope.store.writer import Writer
+from necroscope.verdict import Complaint
 from stage.incident import at
 
 ROUTED = {

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from necroscope.diagnose.why.ask import explain
-from necroscope.model import ProcessUse, Sample, Subject, Verdict, ZombieName
+from necroscope.model import ProcessUse, Sample, Subject, ZombieName
 from necroscope.sense.containers import Containers
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
+from necroscope.verdict import Verdict
 from stage.incident import NET_RX, SEND, SYSCALL, WALK, Played, at, nic_reset, unit
 from stage.looked import Frames, One, batch
 

@@ -9,8 +9,9 @@ import pytest
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of, waiting
-from necroscope.model import Complaint, ProcessUse
+from necroscope.model import ProcessUse
 from necroscope.query.starved import within
+from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
 

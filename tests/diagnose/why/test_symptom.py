@@ -9,9 +9,9 @@ import pytest
 from necroscope.diagnose.why.scene import span_of
 from necroscope.diagnose.why.symptom import choose, is_symptom, named_cpu, named_queue, symptoms_in
 from necroscope.errors import BadInput
-from necroscope.model import Complaint
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import Event
+from necroscope.verdict import Complaint
 from stage.incident import Played, at
 
 

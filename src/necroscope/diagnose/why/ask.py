@@ -14,11 +14,11 @@ from necroscope.diagnose.why.scene import Held, span_of
 from necroscope.diagnose.why.symptom import ASKED, choose, complaint, symptoms_in
 from necroscope.diagnose.why.unreported import unreported
 from necroscope.errors import BadInput
-from necroscope.model import Complaint, Group, Verdict
 from necroscope.query.sealed import again
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
 from necroscope.store.tables import Event
+from necroscope.verdict import Complaint, Group, Verdict
 
 # What several drivers and watchdogs say of one incident comes within seconds: one verdict is enough for all of it.
 _SAME_INCIDENT_NS = 5 * NS

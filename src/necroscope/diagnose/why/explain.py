@@ -19,10 +19,10 @@ from necroscope.diagnose.why.rivals import Case, not_ruled_out, rejected
 from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around, strip_of, waiting
 from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD
 from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD
-from necroscope.model import Cause, Claim, Complaint, Missing, ProcessRef, Rejected, Remedy, Verdict
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.catalog import Window
+from necroscope.verdict import Cause, Claim, Complaint, Missing, ProcessRef, Rejected, Remedy, Verdict
 
 _HARDWARE = frozenset({"hardware-error", "hardware-corrected", "thermal-throttled", "gpu-xid", "io-error"})
 _LEAST_SCORE = 0.08

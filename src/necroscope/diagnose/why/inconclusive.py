@@ -11,11 +11,11 @@ from contextlib import suppress
 from necroscope.clock import iso
 from necroscope.diagnose.why.scene import CRITICAL_NS
 from necroscope.errors import BadInput
-from necroscope.model import Missing, Verdict
 from necroscope.query.landmarks import extent
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
+from necroscope.verdict import Missing, Verdict
 
 
 def held_by(snapshot: Snapshot, recorded: Window, notes: list[str]) -> Window:

@@ -7,9 +7,10 @@ from collections import Counter
 from necroscope.clock import NS, iso
 from necroscope.diagnose.why.leak_source import Source
 from necroscope.diagnose.why.ledger_of_leaks import Leaks
-from necroscope.model import Evidence, Growth
+from necroscope.model import Evidence
 from necroscope.quantity import count, plural, share, span
 from necroscope.query.rows import Row
+from necroscope.verdict import Growth
 
 
 def why_it_runs(unit: Row) -> list[Evidence]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from necroscope.diagnose.mechanism import Judged, Match, Mechanism, judge, match
 from necroscope.diagnose.why.suspects import Suspect
-from necroscope.model import Evidence, Rejected
+from necroscope.model import Evidence
 from necroscope.quantity import share
+from necroscope.verdict import Rejected
 
 USER_HOG, UNKNOWN, EXEC_STORM = "user-hog", "unknown-mechanism", "exec-storm"
 _STORM, _SHORT_LIFE_S = 20, 0.03

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from necroscope.diagnose.why.symptom import named_cpu, named_queue
-from necroscope.model import Complaint
 from necroscope.query.series import Series, series_of
 from necroscope.sense.interrupts import queue_of
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
+from necroscope.verdict import Complaint
 
 _PCI = re.compile(r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b", re.IGNORECASE)
 

@@ -18,11 +18,12 @@ from necroscope.diagnose.why.ledger_of_leaks import Leaks
 from necroscope.diagnose.why.scene import Held, look_around
 from necroscope.diagnose.why.suspects import Suspect
 from necroscope.diagnose.why.symptom import EVER, complaint, symptoms_in
-from necroscope.model import Claim, Complaint, Evidence
+from necroscope.model import Evidence
 from necroscope.quantity import count, plural, span
 from necroscope.query.landmarks import events
 from necroscope.store.catalog import Window
 from necroscope.store.tables import Event
+from necroscope.verdict import Claim, Complaint
 
 _OTHERS = 5
 _BUDGET_S = 3.0

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from necroscope.diagnose.why.suspects import LineUp, Suspect, kernel_frames
-from necroscope.model import Evidence, Rejected
+from necroscope.model import Evidence
 from necroscope.quantity import count, share
 from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
+from necroscope.verdict import Rejected
 
 _FAULT = (
     "exc_page_fault",

@@ -13,7 +13,6 @@ from necroscope.diagnose.why.holes import Hole, holes_in
 from necroscope.diagnose.why.named_core import NamedCore, named_core
 from necroscope.diagnose.why.symptom import is_symptom
 from necroscope.errors import BadInput
-from necroscope.model import Complaint, Strip
 from necroscope.query.core_time import CoreTime, core_time
 from necroscope.query.landmarks import extent
 from necroscope.query.rows import rows_of
@@ -22,6 +21,7 @@ from necroscope.store.catalog import Window
 from necroscope.store.core_times import MODES
 from necroscope.store.reader import Snapshot, Store
 from necroscope.store.tables import Event
+from necroscope.verdict import Complaint, Strip
 
 BEFORE_NS, AFTER_NS = 45 * NS, 2 * NS
 """A symptom is told seconds to tens of seconds after the core was taken; sometimes a little before the look ends."""

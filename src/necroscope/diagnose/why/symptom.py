@@ -11,13 +11,13 @@ import re
 
 from necroscope.clock import NS, iso
 from necroscope.errors import BadInput, Unavailable
-from necroscope.model import Complaint
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import SYMPTOM_SOURCES, Event
+from necroscope.verdict import Complaint
 
 STARVATION = frozenset(
     {

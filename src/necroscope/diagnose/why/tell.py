@@ -12,10 +12,11 @@ from necroscope.diagnose.why.scene import BEFORE_NS, Scene
 from necroscope.diagnose.why.suspects import Suspect, top_functions
 from necroscope.diagnose.why.symptom import named_queue
 from necroscope.diagnose.why.weigh import FEW_SAMPLES
-from necroscope.model import Claim, Evidence, Missing, Rejected
+from necroscope.model import Evidence
 from necroscope.quantity import count, share, span
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import Run, mean_busy
+from necroscope.verdict import Claim, Missing, Rejected
 
 _SPLIT = ("system", "softirq", "irq", "user", "steal")
 _WAITED_S = 0.2

@@ -17,7 +17,6 @@ from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why.explain import explain_symptom
 from necroscope.diagnose.why.inconclusive import not_readable
 from necroscope.diagnose.why.scene import Held, look_around, waiting
-from necroscope.model import Complaint, Verdict
 from necroscope.quantity import share, span
 from necroscope.query.core_heat import core_heat
 from necroscope.query.core_time import core_time
@@ -25,6 +24,7 @@ from necroscope.query.coverage import joined
 from necroscope.query.select import Select
 from necroscope.query.starved import Run, runs
 from necroscope.store.catalog import Window
+from necroscope.verdict import Complaint, Verdict
 
 _LEAST_S, _IN_KERNEL, _WAITED = 5.0, 0.85, 0.6
 _SURE = 0.8
