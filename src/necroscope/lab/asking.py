@@ -20,6 +20,7 @@ from necroscope.lab.symptom_source import Symptom
 _WHY_S = 300.0
 _TRIES = 3
 _PAUSE_S = 1.0
+_PATIENCE_S = 30.0
 _SAME_SYMPTOM_S = 0.1
 
 
@@ -66,10 +67,12 @@ class Bystander:
         self._thread = threading.Thread(target=self._ask, args=(symptom, self._left), daemon=True)
         self._thread.start()
 
-    def finish(self) -> None:
-        """Wait until nothing is asked any more."""
+    def finish(self) -> FirstAnswer | None:
+        """What was heard, once nothing is asked any more; what takes too long is not waited for."""
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_PATIENCE_S)
+        self.leave()
+        return self.heard
 
     def leave(self) -> None:
         """Ask nothing more, at once."""
@@ -77,7 +80,8 @@ class Bystander:
         if (child := self._child) is not None:
             with contextlib.suppress(OSError):
                 child.kill()
-        self.finish()
+        if self._thread is not None:
+            self._thread.join()
 
     def _ask(self, symptom: Symptom, left: threading.Event) -> None:
         for number in range(_TRIES):

@@ -217,8 +217,7 @@ class Stage:
             self.sleep(self.rng.uniform(*AFTER_S))
         self.victims.hear()
         if self.bystander is not None:
-            self.bystander.finish()
-            self.told.answer = self.bystander.heard
+            self.told.answer = self.bystander.finish()
         self.say("the recorder stops")
         self.recorder.stop()
 
