@@ -10,7 +10,7 @@ import pytest
 from necroscope.clock import ClockReading
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
-from necroscope.sense.log_clock import LogClock, debug_head, log_clock, parse_offset
+from necroscope.sense.log_clock import Arrivals, LogClock, debug_head, log_clock, parse_offset
 
 S = 1_000_000_000
 HOUR = ClockReading(realtime_ns=1_700_000_000 * S, monotonic_ns=3600 * S, boottime_ns=3600 * S)
@@ -67,6 +67,60 @@ def test_a_captured_host_with_everything_and_with_nothing(tmp_path: Path) -> Non
     (folder / "debug").write_bytes(HEAD)
     assert log_clock(Host(tmp_path)) == LogClock(ClockReading(10**18 + 5, 4, 4), 481_893)
     assert debug_head(Host(tmp_path)) == ("/sys/kernel/debug/sched/debug", HEAD)
+
+
+def _later(seconds: float) -> LogClock:
+    ns = round(seconds * S)
+    return LogClock(ClockReading(HOUR.realtime_ns + ns, HOUR.monotonic_ns + ns, HOUR.boottime_ns + ns))
+
+
+def _look(arrivals: Arrivals, at_s: float, *stamps_s: float) -> None:
+    began = HOUR.monotonic_ns + round(at_s * S)
+    arrivals.learn([round((3600 + stamp) * 1_000_000) for stamp in stamps_s], began, began + S // 1000)
+
+
+def test_a_line_that_arrives_between_two_looks_was_written_between_them() -> None:
+    arrivals = Arrivals()
+    _look(arrivals, 0.0, -3000.0, -20.0)  # the backlog tells nothing
+    assert arrivals.clock(_later(0.1)) == _later(0.1)
+    _look(arrivals, 1.0, 0.4)
+    clock = arrivals.clock(_later(1.1))
+    at_ns, uncertainty_ns = clock.place(round(3600.4 * 1_000_000))
+    assert at_ns == HOUR.realtime_ns + round(0.4 * S)
+    assert 600_000_000 <= uncertainty_ns <= 605_000_000
+    # another line, nearer to the look, makes it better known
+    _look(arrivals, 2.0, 1.95)
+    assert arrivals.clock(_later(2.1)).place(round(3601.95 * 1_000_000))[1] <= 410_000_000
+
+
+def test_a_clock_that_has_drifted_is_found_and_stays_where_it_is() -> None:
+    arrivals = Arrivals()
+    _look(arrivals, 0.0)
+    _look(arrivals, 1.0, -11.5)  # twelve seconds behind
+    first = arrivals.clock(_later(1.1)).place(round(3588.5 * 1_000_000))
+    assert abs(first[0] - (HOUR.realtime_ns + S // 2)) <= first[1] <= 510_000_000
+    _look(arrivals, 2.0, -10.4)
+    assert arrivals.clock(_later(2.1)).place(round(3588.5 * 1_000_000))[0] == first[0]
+
+
+def test_what_cannot_be_is_forgotten_and_an_unfinished_look_tells_nothing() -> None:
+    arrivals = Arrivals()
+    _look(arrivals, 0.0)
+    _look(arrivals, 1.0, 0.1, 500.0)
+    assert arrivals.clock(_later(1.1)) == _later(1.1)
+    arrivals.missed()
+    _look(arrivals, 2.0, 1.5)
+    assert arrivals.clock(_later(2.1)) == _later(2.1)
+    _look(arrivals, 3.0, 2.5)
+    assert arrivals.clock(_later(3.1)).spread_ns <= 510_000_000
+
+
+def test_what_a_file_tells_is_better() -> None:
+    arrivals = Arrivals()
+    _look(arrivals, 0.0)
+    _look(arrivals, 1.0, 0.5)
+    told = LogClock(HOUR, 7)
+    assert arrivals.clock(told) is told
 
 
 def test_the_live_host_has_a_clock() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
 from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.model import Census, ParentCount, Pin, Sample, Unseen, ZombieName
+from necroscope.model import Census, Family, ParentCount, Pin, Sample, Unseen, ZombieName
 from necroscope.sense import zombie_names
 from necroscope.sense.census import count_zombies, take_census
 from necroscope.sense.host import Host
@@ -30,6 +31,7 @@ class Stage:
         self.by_parent: tuple[ParentCount, ...] = ()
         self.living: list[int] = []
         self.unseen: tuple[Unseen, ...] = ()
+        self.families: tuple[Family, ...] = ()
         monkeypatch.setattr(zombie_names, "take_census", self._census)
         monkeypatch.setattr(zombie_names, "walk_memcgs", self._walk)
         monkeypatch.setattr(zombie_names.clock, "elapsed_s", lambda: self.now_s)
@@ -51,7 +53,7 @@ class Stage:
         walked = walk(host)  # type: ignore[operator]
         parents = (ParentCount("/docker", len(self.living)),)
         counted = Census("v1", 1, 0, walked.zombies, "kernel-walk", by_parent=parents, leaked_directories=4)
-        return counted, self.unseen
+        return replace(counted, families=self.families), self.unseen
 
     def _walk(self, host: Host, budget_s: float, on_zombie: object, files_of_each: bool) -> Walk:
         self.cpu_s += self.walk_cpu_s
@@ -79,6 +81,18 @@ def test_of_many_the_youngest_are_told(stage: Stage) -> None:
     names, _ = stage.look(10, range(1, 1001))
     assert [one.cgroup_id for one in names] == [8000 - number for number in range(NAMED_MOST)]
     assert stage.look(600, range(1, 1001))[0] == []
+
+
+def test_names_that_come_again_and_again_are_counted(stage: Stage) -> None:
+    old, new, few = (f"/system.slice/{name}.service" for name in ("old", "new", "few"))
+    stage.families = (
+        Family(old, "/system.slice", 900, repeated=((old, 900),)),
+        Family("/system.slice/<x>.service", "/system.slice", 12, repeated=((new, 7), (few, 4))),
+        Family("/docker/<id>", "/docker", 5000),
+    )
+    _, samples = stage.look(10, [1, 2])
+    called = [(one.labels, one.value) for one in samples if one.signal == "memcg_zombies_called"]
+    assert called == [((old,), 900), ((new,), 7)]
 
 
 def test_a_dear_walk_is_rare_and_an_unchanged_count_needs_none(stage: Stage) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from necroscope.clock import NS
 from necroscope.model import ParentCount, ProcessUse, Sample, UnitState, ZombieName
+from necroscope.sense.zombie_names import ZombieNames
 from necroscope.store.reader import Store
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
@@ -71,6 +72,7 @@ class Played:
     names: list[tuple[float, ZombieName]] = field(default_factory=list)
     uses: list[tuple[float, ProcessUse]] = field(default_factory=list)
     gauges: dict[str, float] = field(default_factory=dict)
+    called: dict[str, int] = field(default_factory=dict)
     counted: bool = True
     hole: tuple[int, int] = (0, 0)
 
@@ -96,7 +98,7 @@ class Played:
 
     def write(self, folder: Path, live: bool = False) -> Store:
         """The recording of it; with `live`, the recorder still writes."""
-        writer = Writer(folder, flush_s=1e9, segment_s=1e9)
+        writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=ZombieNames.signals)
         spent = {(cpu, mode): 100.0 for cpu in range(self.cores) for mode in (*MODES, "idle")}
         self._look(writer, 0, spent)
         for second in range(self.seconds):
@@ -131,6 +133,9 @@ class Played:
             writer.add_signals(at(second), samples, "cpu")
         if self.gauges and second % 10 == 0:
             writer.add_signals(at(second), [Sample(name, value) for name, value in self.gauges.items()], "memcg")
+        if self.called and second == 0:
+            called = [Sample("memcg_zombies_called", number, (path,)) for path, number in self.called.items()]
+            writer.add_signals(at(second), called, "zombie-names")
 
     def _records(self, writer: Writer) -> None:
         writer.add_events(self.events)

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
+from necroscope.clock import now
 from necroscope.model import Reading, Sample, Signal, Symptom, Unseen
 from necroscope.sense.episodes import Episode
 from necroscope.sense.host import Host
 from necroscope.sense.joining import Joiner
 from necroscope.sense.kmsg import Batch, KernelRing
-from necroscope.sense.log_clock import LogClock, log_clock
+from necroscope.sense.log_clock import Arrivals, LogClock, log_clock
 from necroscope.sense.symptoms import Kind, catalogue
 
 SYMPTOMS_LIMIT = 1000
@@ -38,13 +39,19 @@ class KernelLog:
     def __init__(self, path: str | None = None) -> None:
         self._ring = KernelRing(path)
         self._joiner: Joiner | None = None
+        self._arrivals = Arrivals()
 
     def read(self, host: Host) -> Reading:
         """One look. `Unavailable` when the log may not be read."""
+        began = now()
         batch = self._ring.read(host)
         if self._joiner is None:
             self._joiner = Joiner(catalogue())
-        clock = log_clock(host)
+        if batch.whole:
+            self._arrivals.learn([record.usec for record in batch.records], began.monotonic_ns, now().monotonic_ns)
+        else:
+            self._arrivals.missed()
+        clock = self._arrivals.clock(log_clock(host))
         repeats = Repeats(clock)
         for start in range(0, len(batch.records), _CHUNK):
             self._joiner.feed(batch.records[start : start + _CHUNK])

@@ -2,14 +2,16 @@
 
 The log is stamped with the kernel's local clock, which runs free, while CLOCK_MONOTONIC is slewed by NTP, by up to 500
 parts in a million. The two part ways for as long as the machine is up: after a week at 20 ppm by 12 s. The scheduler's
-debug file holds both clocks, read at one instant: with it, only the time since the line is uncertain; without it, all
-the time from boot to the line.
+debug file holds both clocks, read at one instant: with it, only the time since the line is uncertain. Without it, the
+arrival of live lines tells: one that the look before did not see was written since, so that the two clocks are known
+to a second or less; until a line has come, all the time from boot is uncertain.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from necroscope.clock import ClockReading
@@ -25,10 +27,12 @@ _PAIR = re.compile(rb"\nktime\s+: (\d{1,15})\.(\d{6})\n(?:[^\n]{1,100}\n)?cpu_cl
 
 @dataclass(frozen=True, slots=True)
 class LogClock:
-    """Places stamps on the time line. `offset_ns` is CLOCK_MONOTONIC minus the log's clock; None: not known."""
+    """Places stamps on the time line. `offset_ns` is CLOCK_MONOTONIC minus the log's clock, give or take `spread_ns`;
+    None: not known."""
 
     reading: ClockReading | None
     offset_ns: int | None = None
+    spread_ns: int = 0
 
     def place(self, usec: int) -> tuple[int, int]:
         """UTC nanoseconds of a stamp, and how far off they may be.
@@ -41,7 +45,49 @@ class LogClock:
         at_ns = self.reading.from_monotonic(stamp_ns + (self.offset_ns or 0))
         age_ns = max(self.reading.realtime_ns - at_ns, 0)
         drifting_ns = stamp_ns if self.offset_ns is None else age_ns
-        return at_ns, max(_LEAST_NS, round(_SLEW * drifting_ns))
+        return at_ns, max(_LEAST_NS, self.spread_ns + round(_SLEW * drifting_ns))
+
+
+class Arrivals:
+    """What live lines tell of the log's clock, from look to look. What it takes for true moves only when it must: a
+    line that is placed twice stands where it stood."""
+
+    def __init__(self) -> None:
+        self._looked_ns: int | None = None
+        self._bounds: tuple[int, int] | None = None
+        self._learned_ns = 0
+        self._offset_ns = 0
+
+    def learn(self, usec: Sequence[int], began_ns: int, ended_ns: int) -> None:
+        """One look, from `began_ns` to `ended_ns` (CLOCK_MONOTONIC), read the log to its end: `usec` are the stamps of
+        the lines that were new to it."""
+        before, self._looked_ns = self._looked_ns, began_ns
+        if before is None or not usec:
+            return
+        low, high = before - min(usec) * 1000, ended_ns - max(usec) * 1000
+        if low > high:  # suspended meanwhile, or stamped by somebody else
+            self._bounds = None
+            return
+        if self._bounds is not None:
+            drift = round(_SLEW * (ended_ns - self._learned_ns))
+            known = max(low, self._bounds[0] - drift), min(high, self._bounds[1] + drift)
+            low, high = known if known[0] <= known[1] else (low, high)
+        self._bounds, self._learned_ns = (low, high), ended_ns
+        if not low <= self._offset_ns <= high:
+            self._offset_ns = (low + high) // 2
+
+    def missed(self) -> None:
+        """A look did not read the log to its end: what comes next may be older than it."""
+        self._looked_ns = None
+
+    def clock(self, told: LogClock) -> LogClock:
+        """The log's clock, better known; unchanged where files tell it exactly, or nothing has arrived."""
+        if told.offset_ns is not None or told.reading is None or self._bounds is None:
+            return told
+        low, high = self._bounds
+        drift = round(_SLEW * max(0, told.reading.monotonic_ns - self._learned_ns))
+        spread = max(self._offset_ns - low, high - self._offset_ns) + drift
+        return LogClock(told.reading, self._offset_ns, spread)
 
 
 def log_clock(host: Host) -> LogClock:

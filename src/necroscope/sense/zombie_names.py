@@ -24,6 +24,7 @@ WALK_S = 1.0
 # Leaked directories change nothing in the count of zombies: they are looked for this often anyway.
 LONGEST_S = 600.0
 NAMED_MOST = 64
+CALLED_MOST, CALLED_LEAST = 32, 5
 KNOWN_MOST = 100_000
 
 
@@ -31,7 +32,15 @@ class ZombieNames:
     """The sensor; `memcg` counts before it in the same round."""
 
     name: ClassVar[str] = "zombie-names"
-    signals: ClassVar[tuple[Signal, ...]] = ()
+    signals: ClassVar[tuple[Signal, ...]] = (
+        Signal(
+            "memcg_zombies_called",
+            "cgroups",
+            "gauge",
+            "Zombies that were all called alike while they lived, of the commonest names.",
+            ("path",),
+        ),
+    )
 
     def __init__(self, memcg: Memcg) -> None:
         self._memcg = memcg
@@ -101,4 +110,12 @@ def _samples(count: Census, counted: Census) -> tuple[Sample, ...]:
         "memcg_zombies": counted.zombies if count.zombies is None else None,
         "memcg_live": counted.live if count.live is None else None,
     }
-    return (*(Sample(name, value) for name, value in told.items() if value is not None), *below(counted))
+    plain = (Sample(name, value) for name, value in told.items() if value is not None)
+    return (*plain, *below(counted), *_called(counted))
+
+
+def _called(counted: Census) -> tuple[Sample, ...]:
+    """Who makes a cgroup anew under the same name each time, as units do, is known by that name."""
+    alike = [one for family in counted.families for one in family.repeated if one[1] >= CALLED_LEAST]
+    alike.sort(key=lambda one: (-one[1], one[0]))
+    return tuple(Sample("memcg_zombies_called", number, (path,)) for path, number in alike[:CALLED_MOST])

@@ -10,6 +10,7 @@ from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.candidates import Candidate, candidates
 from necroscope.diagnose.why.scene import Held, look_around, span_of
+from necroscope.model import ProcessUse
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
@@ -35,6 +36,27 @@ def test_the_kernel_before_programs_and_the_near_before_the_far(tmp_path: Path) 
     found = _candidates(node, tmp_path, 70)
     assert _who(found) == ["walks", "computes", "walked"]
     assert found[0].score > 1.5 * found[1].score > 2 * found[2].score
+
+
+@pytest.mark.parametrize(("begin", "there"), [(66, True), (68, True), (70, False), (71, False)])
+def test_what_begins_with_the_symptom_or_after_it_did_not_cause_it(tmp_path: Path, begin: int, there: bool) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.does(0, begin, begin + 6, 1.0, "walks", 1, frames=SMAPS, mode="system", cgroup="/w")
+    nic_reset(node, 70.5)
+    assert _who(_candidates(node, tmp_path, 70.5)) == (["walks"] if there else [])
+
+
+def test_a_core_for_which_nobody_waited_suits_less(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.does(0, 60, 66, 1.0, "hog", 1, cgroup="/c")
+    node.does(1, 58, 69, 1.0, "batch", 2, frames=SMAPS, mode="system", cgroup="/b")
+    assert _who(_candidates(node, tmp_path / "unknown", 70))[0] == "batch"
+    for cpu, waited in ((0, 5.5), (1, 0.1)):
+        node.uses.append((69, ProcessUse(501 + cpu, 1, f"victim{cpu}", "/", 0.1, 0.0, waited, 1 << 20, cpu)))
+    found = _candidates(node, tmp_path / "known", 70)
+    assert _who(found) == ["hog", "batch"]
 
 
 def test_what_the_message_names_wins(tmp_path: Path) -> None:

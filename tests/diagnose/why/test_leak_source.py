@@ -59,9 +59,47 @@ def test_a_leak_here_does_not_explain_zombies_over_there(tmp_path: Path) -> None
     node = zombie_incident()
     node.zombies = [(at_s, "/somewhere/else", number) for at_s, _, number in node.zombies]
     node.zombies += [(at_s, "/system.slice", 12) for at_s, _, _ in node.zombies]
-    found = find_source(_leaks(node.write(tmp_path)), "zombies")
+    assert find_source(_leaks(node.write(tmp_path)), "zombies") is None
+
+
+def test_who_leaks_less_but_left_the_pile_is_to_blame(tmp_path: Path) -> None:
+    """Seven of the unit, five of somebody who left ten thousand elsewhere: the unit is the louder one."""
+    node = zombie_incident()
+    node.zombies = [
+        row for at_s, _, _ in node.zombies for row in ((at_s, "/jobs", 10_000), (at_s, "/system.slice", 90))
+    ]
+    for number in range(5):
+        node.leaks(6 + 8 * number, f"/jobs/j{number}", 5000 + number, pid=42)
+    writer = Writer(node.write(tmp_path).folder, flush_s=1e9, segment_s=1e9)
+    pool = {"pid": 42, "tid": 42, "comm": "pool", "cgroup": "/pool", "event": "cgroup:cgroup_mkdir"}
+    made = [One(at(5.95 + 8 * number), **pool) for number in range(5)]  # type: ignore[arg-type]
+    writer.add_samples(batch(made))
+    writer.close(merge=False)
+    found = find_source(_leaks(Store(tmp_path)), "zombies")
     assert found is not None
-    assert found.strength < 0.6
+    assert (found.subject, found.leaked) == (Subject("process", "pool"), 5)
+    assert found.evidence[-1].text == "99 % of all zombies are where they were"
+
+
+@pytest.mark.parametrize(
+    ("called", "blamed"),
+    [
+        ({}, "sunny-orchid.service"),  # all that is known is that they lie beside each other
+        ({"sunny-orchid.service": 19_000, "slow-fern.service": 900}, "sunny-orchid.service"),
+        ({"sunny-orchid.service": 900, "slow-fern.service": 19_000}, "slow-fern.service"),
+        ({"sunny-orchid.service": 10, "gone-moss.service": 19_900}, "gone-moss.service"),
+        ({"sunny-orchid.service": 10, "slow-fern.service": 40, "gone-moss.service": 9_000}, ""),
+    ],
+)
+def test_of_two_units_side_by_side_the_one_that_the_zombies_are_called_after(
+    tmp_path: Path, called: dict[str, int], blamed: str
+) -> None:
+    node = zombie_incident()
+    for number in range(3):
+        node.leaks(6 + 8 * number, "/system.slice/slow-fern.service", 5000 + number)
+    node.called = {f"/system.slice/{name}": number for name, number in called.items()}
+    found = find_source(_leaks(node.write(tmp_path)), "zombies")
+    assert (found.subject.name if found is not None else "") == blamed
 
 
 def test_two_that_leak_alike_are_nobody(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from necroscope.diagnose.mechanism import Check, Mechanism
@@ -77,6 +79,20 @@ def test_a_program_that_computes_all_the_time_is_not_named_when_nobody_waited(fa
     assert found is not None
     assert found.mechanism.id == "user-hog"
     assert found.strength < 0.5
+
+
+def test_forked_workers_that_compute_are_no_storm_of_programs() -> None:
+    pids = tuple(range(1, 200))
+    facts = {"starved_s": 5.0, "victim_waited": 0.9}
+    workers = mechanism_of(_suspect(USER, 0.07, pids), facts, KNOWN)
+    assert workers is not None
+    assert workers.mechanism.id == "user-hog"
+    loading: Frames = (("do_syscall_64", "[kernel]"), ("bprm_execve", "[kernel]"), ("load_elf_binary", "[kernel]"))
+    for part, kind in ((0.002, "user-hog"), (0.05, "exec-storm")):
+        stacks = ((text(USER), 5.0 * (1 - part)), (text(loading), 5.0 * part))
+        scripts = mechanism_of(replace(_suspect(USER, 0.07, pids), stacks=stacks), facts, KNOWN)
+        assert scripts is not None
+        assert scripts.mechanism.id == kind
 
 
 def test_many_short_lives_are_a_storm_whatever_their_stacks() -> None:

@@ -125,6 +125,22 @@ def test_quiet_time_is_as_far_from_symptoms_as_the_recording_allows(tmp_path: Pa
     assert all(high < at(28) or low > at(53) for low, high in blocks)
 
 
+def test_the_same_again_is_no_quiet_time_though_it_left_a_little_idle(tmp_path: Path) -> None:
+    """A real-time thread that the kernel stops for a twentieth of each second, twice; all of it is near symptoms."""
+    node = Played(1, 45)
+    node.does(0, 0, 45, 0.02, "steady", 500, cgroup="/steady")
+    node.does(0, 16, 21, 0.92, "hog", 9, cgroup="/hog")
+    node.does(0, 30, 35, 0.98, "hog", 9, cgroup="/hog")
+    for second in (17, 19, 21, 23, 31, 33, 37):
+        nic_reset(node, second)
+    scene = _scene(node, tmp_path, 37)
+    (run,) = scene.runs
+    assert (run.from_ns, run.to_ns) == (at(30), at(35))
+    quiet = quiet_blocks(scene, run)
+    assert len(quiet) >= 3
+    assert all(high < at(16) or low >= at(21) for low, high in quiet)
+
+
 def test_the_rest_of_a_long_run_is_what_is_usual_for_a_part_of_it(tmp_path: Path) -> None:
     node = Played(1, 60)
     node.does(0, 0, 60, 0.5, "busy", 8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from necroscope.clock import NS
-from necroscope.diagnose.why.scene import Scene, quiet_blocks
+from necroscope.diagnose.why.scene import Scene, quiet_blocks, waited_for
 from necroscope.diagnose.why.stretches import stretches
 from necroscope.diagnose.why.suspects import LineUp, Suspect, line_up
 from necroscope.diagnose.why.weigh import nearness, run_score
@@ -20,6 +20,7 @@ _LONGEST_NS = 40 * NS
 _LONG_S = 10.0
 _GROUP_LEAD = 1.3
 _ABOUT_AS_CLEAR = 0.6
+_HARDLY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,7 @@ def candidates(scene: Scene, most: int = _MOST) -> list[Candidate]:
     """Those of the time before the symptom, the best first. Few are read: the rest suits less at first sight."""
     named = scene.named.cpu if scene.named is not None else None
     at_ns = scene.symptom.at_ns
-    lookback = scene.lookback
-    there = [run for run in scene.runs if run.overlaps(lookback)]
+    there = [run for run in scene.runs if scene.in_time(run)]
     there.sort(key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))
     chosen = [part for run in there[:most] for part in _parts(scene, run)]
     found = [_candidate(scene, run) for run in chosen]
@@ -87,6 +87,8 @@ def _candidate(scene: Scene, whole: Run) -> Candidate:
     score = run_score(run, suspect, scene.symptom.at_ns, scene.named, lineup.sampled)
     if whole.seconds > 120 and whole.seconds > 0.5 * (scene.near[1] - scene.near[0]) / NS:
         score *= 0.2  # busy all along: not the cause of what is rare
+    if suspect is not None and (waited := waited_for(scene, run, suspect.name)) is not None and waited < _HARDLY:
+        score *= 0.4  # others ran on it as they wanted: busy, not starved
     return Candidate(run, whole, lineup, suspect, tuple(quiet), score, found)
 
 

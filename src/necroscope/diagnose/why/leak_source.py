@@ -2,7 +2,8 @@
 
 Three witnesses, which need not all be there: names (a leaked cgroup was a unit's own, a container's, or was made by a
 process that a sample shows), counts (as many leaks as restarts), and time (leaks and restarts fall together, and would
-not if the restarts were shifted). One name alone is only believed when most leaks bear it.
+not if the restarts were shifted). One name alone is only believed when most leaks bear it, and nobody who leaks now is
+to blame for a pile that is another's: it must have a good part of the zombies where its own were (`pile`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from necroscope.clock import NS
 from necroscope.diagnose.why.alignment import Alignment, align
 from necroscope.diagnose.why.identity import Owners, container_in, made_for_others, subject_of, unit_in, within
 from necroscope.diagnose.why.ledger_of_leaks import Leaks
+from necroscope.diagnose.why.pile import pile_of
 from necroscope.model import Evidence, Subject
 from necroscope.quantity import count, plural, share
 from necroscope.query.lives import Life
@@ -22,6 +24,7 @@ from necroscope.query.rows import Row
 
 _FEW = 3
 _MOST_OF_THEM = 0.6
+_HALF_OF_THEM = 0.5
 _SOME_OF_THEM = 0.2
 _PILE = 5
 
@@ -54,11 +57,14 @@ def leaked_directories(leaks: Leaks) -> list[Life]:
 def find_source(leaks: Leaks, what: str) -> Source | None:
     """Who leaks zombies or directories; None where nobody can be shown to."""
     leaked = leaked_zombies(leaks) if what == "zombies" else leaked_directories(leaks)
-    named = _by_names(leaks) if what == "zombies" and leaks.names else None
+    named = _by_names(leaks) if what == "zombies" else None
     if len(leaked) < _FEW:
         return named
     found = _by_lives(leaks, leaked, what)
-    if found is None or named is None or named.subject == found.subject:
+    if found is None:
+        # Nobody of those who leak now left the pile, or several alike; its own names may tell.
+        return named if leaks.called else None
+    if named is None or named.subject == found.subject:
         return found
     # Who leaks now is not who left the pile that the kernel names: a few of one explain nothing of the other's.
     return named if _PILE * found.leaked < named.leaked else None
@@ -72,18 +78,36 @@ def _by_lives(leaks: Leaks, leaked: Sequence[Life], what: str) -> Source | None:
         key = life.path, life.maker
         if key not in of_path:
             of_path[key] = _owner(leaks, known, life, counted)
-    owners = Counter(owner for life in leaked if (owner := of_path[life.path, life.maker]) is not None)
-    if not owners:
-        return None
-    (subject, number), *others = owners.most_common(2)
-    told = owners.total()
+    theirs: dict[Subject, list[Life]] = {}
+    for life in leaked:
+        if (owner := of_path[life.path, life.maker]) is not None:
+            theirs.setdefault(owner, []).append(life)
+    told = sum(map(len, theirs.values()))
     # Of many processes that took turns, only some are known by name; what these tell stands for the rest.
-    if told < min(len(leaked), max(_FEW, len(leaked) // 10)) or number < _MOST_OF_THEM * told:
+    if told < min(len(leaked), max(_FEW, len(leaked) // 10)):
         return None
-    if others and others[0][1] > 0.5 * number:
+    pile = pile_of(leaks) if what == "zombies" else None
+    shares = None if pile is None else {one: pile.share(lives) for one, lives in theirs.items() if len(lives) >= _FEW}
+    subject = _leader(theirs, shares)
+    if subject is None:
         return None
-    mine = [life for life in leaked if of_path[life.path, life.maker] == subject]
-    return _with_witnesses(leaks, subject, mine, len(leaked), what)
+    return _with_witnesses(leaks, subject, theirs[subject], len(leaked), what, shares[subject] if shares else None)
+
+
+def _leader(theirs: Mapping[Subject, Sequence[Life]], shares: Mapping[Subject, float] | None) -> Subject | None:
+    """Who leaks most; where it is known whose the pile is, of those who have about as much of it as anybody."""
+    numbers = Counter({one: len(lives) for one, lives in theirs.items()})
+    if shares is not None:
+        most = max(shares.values(), default=0.0)
+        if most < _SOME_OF_THEM:
+            return None
+        numbers = Counter({one: numbers[one] for one, part in shares.items() if part >= 0.5 * most})
+    if not numbers:
+        return None
+    (subject, number), *others = numbers.most_common(2)
+    if number < _MOST_OF_THEM * numbers.total() or (others and others[0][1] > 0.5 * number):
+        return None
+    return subject
 
 
 def _by_count(leaks: Leaks, leaked: Sequence[Life]) -> dict[str, Subject]:
@@ -126,7 +150,9 @@ def _owner(leaks: Leaks, owners: Owners, life: Life, counted: Mapping[str, Subje
     return subject_of(owners, maker.name, (maker.cgroup,))
 
 
-def _with_witnesses(leaks: Leaks, subject: Subject, mine: Sequence[Life], total: int, what: str) -> Source:
+def _with_witnesses(
+    leaks: Leaks, subject: Subject, mine: Sequence[Life], total: int, what: str, part: float | None
+) -> Source:
     unit = next((row for row in leaks.units if row["name"] == subject.name), None) if subject.kind == "unit" else None
     moments = [life.removed_ns or life.made_ns or 0 for life in mine]
     restarts = leaks.restarts_of(subject.name)
@@ -146,30 +172,12 @@ def _with_witnesses(leaks: Leaks, subject: Subject, mine: Sequence[Life], total:
         *([_aligned_evidence(aligned, leaks)] if aligned is not None and aligned.holds else ()),
     ]
     strength = 0.97 if aligned is not None and aligned.holds else 0.85 if len(mine) < 5 else 0.92
-    if what == "zombies" and (near := _where_they_are(leaks, mine)) is not None:
-        evidence.append(near[1])
-        strength *= 1.0 if near[0] >= _SOME_OF_THEM else 0.55
+    if part is not None:
+        evidence.append(Evidence(f"{share(part)} of all zombies are where they were", "memcg", round(part, 3), "share"))
+        strength *= 1.0 if part >= _HALF_OF_THEM else 0.8
+    if len(mine) < _HALF_OF_THEM * total:
+        strength *= 0.95
     return Source(subject, strength, tuple(evidence), len(mine), unit, aligned, tuple(restarts))
-
-
-def _where_they_are(leaks: Leaks, mine: Sequence[Life]) -> tuple[float, Evidence] | None:
-    """Which part of all zombies stands where the leaker's were: who leaks here does not explain those over there."""
-    if not leaks.zombies:
-        return None
-    last_ns = leaks.zombies[-1]["at_ns"]
-    now = {row["parent"]: int(row["zombies"]) for row in leaks.zombies if row["at_ns"] == last_ns}
-    total = sum(now.values())
-    places = {_nearest(now, life.path) for life in mine[-200:]}
-    part = sum(number for parent, number in now.items() if parent in places)
-    if not total:
-        return None
-    text = f"{share(part / total)} of all zombies are where they were"
-    return part / total, Evidence(text, "memcg", round(part / total, 3), "share")
-
-
-def _nearest(parents: Iterable[str], path: str) -> str:
-    above = [one for one in parents if f"{path}/".startswith(f"{one.rstrip('/')}/")]
-    return max(above, key=len, default="")
 
 
 def _maker_evidence(leaks: Leaks, mine: Sequence[Life]) -> Iterable[Evidence]:
@@ -200,21 +208,31 @@ def _aligned_evidence(found: Alignment, leaks: Leaks) -> Evidence:
 
 
 def _by_names(leaks: Leaks) -> Source | None:
-    """No leak was seen to happen: what the zombies' own names tell. Units by their cgroup's path, or nobody."""
+    """What the zombies' own names tell. Units by their cgroup's path, or nobody."""
+    names, total, which = _names_of(leaks)
     owners: Counter[str] = Counter()
-    for row in leaks.names:
-        known = next((name for name, group in leaks.owners.units if within(row["path"], group)), None)
-        if (name := known or unit_in(row["path"])) is not None:
-            owners[name] += 1
-    if not owners or owners.most_common(1)[0][1] < _MOST_OF_THEM * len(leaks.names):
+    for path, times in names.items():
+        known = next((name for name, group in leaks.owners.units if within(path, group)), None)
+        if (name := known or unit_in(path)) is not None:
+            owners[name] += times
+    if not owners or owners.most_common(1)[0][1] < _MOST_OF_THEM * total:
         return None
     name, number = owners.most_common(1)[0]
     subject = Subject("unit", name)
     unit = next((row for row in leaks.units if row["name"] == name), None)
-    text = f"{count(number)} of {count(len(leaks.names))} zombies that could be named were cgroups of {name}"
+    text = f"{count(number)} of {count(total)} zombies{which} were cgroups of {name}"
     evidence = (
         Evidence(text, "kernel memory", number, "cgroups", leaks.span),
         *_restart_evidence(leaks, unit, number),
     )
     strength = 0.8 if number >= 5 else 0.6
     return Source(subject, strength, evidence, number, unit, None, tuple(leaks.restarts_of(name)))
+
+
+def _names_of(leaks: Leaks) -> tuple[Mapping[str, int], int, str]:
+    """Names of zombies with how many bore them, of how many, and which these are: all, where names that come again and
+    again were counted; else the youngest, which are told one by one."""
+    pile = pile_of(leaks)
+    if pile is not None and leaks.called:
+        return leaks.called, pile.total, ""
+    return Counter(row["path"] for row in leaks.names), len(leaks.names), " that could be named"

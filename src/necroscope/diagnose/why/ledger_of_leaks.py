@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class Leaks:
     makers: dict[int, Maker]
     counted: tuple[tuple[int, int], ...] = ()
     """When, and how many zombies in all: of the last two hours, where the counts by parent are too few."""
+    called: Mapping[str, int] = field(default_factory=dict)
+    """How many zombies were called alike while they lived, by path, at the last look at their names."""
 
     @property
     def owners(self) -> Owners:
@@ -139,6 +141,7 @@ def read_leaks(store: Held, at_ns: int, recorded: Window, notes: list[str]) -> L
         (*gauges.get("container_restarts", []), *gauges.get("container_known", [])),
         _makers(store, lives),
         _counted(snapshot, span) if len({row["at_ns"] for row in zombies}) < _FEW_LOOKS else (),
+        _called(store, (at_ns - _LOOK_BACK_NS, span[1])),
     )
 
 
@@ -146,6 +149,13 @@ def _counted(snapshot: Snapshot, span: Window) -> tuple[tuple[int, int], ...]:
     """Looks at the number of all zombies, which come more often than looks at where they are."""
     series = [one for one in series_of(snapshot, ("memcg_zombies",), span).get("memcg_zombies", []) if not one.labels]
     return tuple((at, int(value)) for one in series for at, value in zip(one.at_ns.tolist(), one.value, strict=True))
+
+
+def _called(store: Held, window: Window) -> dict[str, int]:
+    """The last look at names; the first one is taken before there are samples."""
+    series = series_of(store.snapshot(window), ("memcg_zombies_called",), window).get("memcg_zombies_called", [])
+    last_ns = max((int(one.at_ns[-1]) for one in series if one.at_ns.size), default=0)
+    return {one.label("path"): int(one.value[-1]) for one in series if one.at_ns.size and one.at_ns[-1] == last_ns}
 
 
 def _makers(store: Held, lives: Iterable[Life]) -> dict[int, Maker]:

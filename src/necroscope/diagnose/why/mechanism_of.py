@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from necroscope.diagnose.mechanism import Judged, Match, Mechanism, judge, match
-from necroscope.diagnose.why.suspects import Suspect
+from necroscope.diagnose.why.suspects import Suspect, kernel_frames
 from necroscope.model import Evidence
 from necroscope.quantity import share
 from necroscope.verdict import Rejected
 
 USER_HOG, UNKNOWN, EXEC_STORM = "user-hog", "unknown-mechanism", "exec-storm"
 _STORM, _SHORT_LIFE_S = 20, 0.03
+_SOME_KERNEL, _SOME_STARTS = 0.3, 0.01
+_LOADING = frozenset(
+    ("bprm_execve", "do_execveat_common", "__do_execve_file", "load_elf_binary", "begin_new_exec", "flush_old_exec")
+)
 _MOSTLY_USER = 0.6
 _NOBODY_WAITED = 0.45
 
@@ -56,14 +60,24 @@ def mechanism_of(suspect: Suspect, facts: Mapping[str, float], known: Sequence[M
 
 def _storm(suspect: Suspect, facts: Mapping[str, float], known: Sequence[Mechanism]) -> Found | None:
     """Many processes that each live for milliseconds: their own code takes as long as the kernel to start and end
-    them, so that the stacks alone show no mechanism; their number does."""
+    them, so that the stacks alone show no mechanism; their number does. Workers that are forked, start no program and
+    compute are no such storm: what they compute takes the time, not their start."""
     entry = next((one for one in known if one.id == EXEC_STORM), None)
     if entry is None or len(suspect.pids) < _STORM or suspect.seconds > _SHORT_LIFE_S * len(suspect.pids):
+        return None
+    if suspect.kernel < _SOME_KERNEL and _starting(suspect) < _SOME_STARTS:
         return None
     judged = judge(entry, facts)
     if judged.refuted:
         return None
     return Found(entry, suspect.kernel, (), judged, 0.95 if judged.confirmed else 0.8)
+
+
+def _starting(suspect: Suspect) -> float:
+    """The share of its samples in which a program is being loaded."""
+    total = sum(weight for _, weight in suspect.stacks)
+    starts = sum(weight for text, weight in suspect.stacks if not _LOADING.isdisjoint(kernel_frames(text)))
+    return starts / total if total else 0.0
 
 
 def _with(found: Found, rejected: list[Rejected]) -> Found:

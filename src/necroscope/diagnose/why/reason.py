@@ -15,13 +15,18 @@ from necroscope.diagnose.why.ledger_of_leaks import Leaks, read_leaks
 from necroscope.diagnose.why.mechanism_of import Found, mechanism_of
 from necroscope.diagnose.why.orders import ORDERED_BY, OWN_CGROUP, Orderer, least_share, orderers
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence
-from necroscope.diagnose.why.scene import Scene, waiting
+from necroscope.diagnose.why.scene import Scene, waited_for
 from necroscope.diagnose.why.suspects import Suspect
+from necroscope.diagnose.why.symptom import ASKED
 from necroscope.diagnose.why.weigh import core_strength, who_strength
 from necroscope.model import Subject
 from necroscope.query.profile import profile
 from necroscope.query.rows import rows_of
 from necroscope.query.select import Select
+
+
+# A core that was taken when the symptom had been told, unless its time is off by as much as it may be.
+_AFTER_ALL = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,8 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
     if suspect is None:
         return None
     plain, _ = gather(scene, best.run, best.quiet)
-    waited = [seconds for name, _, seconds in waiting(scene, best.run) if name != suspect.name]
     facts = with_suspect(plain, best.run, suspect, best.lineup)
-    facts["victim_waited"] = min(1.0, max(waited, default=0.0) / best.run.seconds)
+    facts["victim_waited"] = waited_for(scene, best.run, suspect.name) or 0.0
     found = mechanism_of(suspect, facts, known)
     if found is None:
         return None
@@ -64,6 +68,8 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
         * found.strength
         * strength
     )
+    if scene.symptom.source != ASKED and best.run.from_ns >= scene.symptom.at_ns:
+        confidence *= _AFTER_ALL
     return Reasoned(best, suspect, facts, found, leaks, source, subject, orderer, round(min(confidence, 0.99), 3))
 
 

@@ -11,7 +11,7 @@ from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.holes import Hole, holes_in
 from necroscope.diagnose.why.named_core import NamedCore, named_core
-from necroscope.diagnose.why.symptom import is_symptom
+from necroscope.diagnose.why.symptom import ASKED, NOTICED, is_symptom
 from necroscope.errors import BadInput
 from necroscope.query.core_time import CoreTime, core_time
 from necroscope.query.landmarks import extent
@@ -30,9 +30,11 @@ BEFORE_NS, AFTER_NS = 45 * NS, 2 * NS
 _PATIENCE_S = {"hung-task": 180, "rcu-stall": 90, "rcu-starved": 90, "workqueue-lockup": 90, "soft-lockup": 75}
 NEAR_NS = 900 * NS
 CRITICAL_NS = 15 * NS
+_COMPLAINT_NS = NS
 _EVENT = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 _LEAST_S = 2.0
 _IN_KERNEL = 0.75
+_ALMOST = 0.9
 _NEARLY_BUSY, _CALLED, _CALLED_S = 0.8, 0.5, 3.0
 _BLOCKS, _FEW_BLOCKS = 12, 3
 # How far from symptoms quiet time is looked for: as far as the recording allows.
@@ -82,6 +84,17 @@ class Scene:
         slack = min(self.symptom.uncertainty_ns, 60 * NS)
         before = max(BEFORE_NS, _PATIENCE_S.get(self.symptom.kind, 0) * NS)
         return self.symptom.at_ns - before - slack, self.symptom.at_ns + AFTER_NS + slack
+
+    def in_time(self, run: Run) -> bool:
+        """Whether a starved core may have caused the symptom: taken before it, not long before, and not just now.
+
+        What a driver or the kernel complains of took at least a second; what somebody marked is as exact as he was.
+        """
+        slack = min(self.symptom.uncertainty_ns, 60 * NS)
+        if self.symptom.source == ASKED:
+            return run.overlaps(self.lookback)
+        latest = self.symptom.at_ns + slack - (0 if self.symptom.source in NOTICED else _COMPLAINT_NS)
+        return run.overlaps(self.lookback) and run.from_ns <= latest
 
     @property
     def cores(self) -> int:
@@ -178,15 +191,17 @@ def quiet_blocks(scene: Scene, run: Run, most: int = _BLOCKS) -> list[Window]:
 
 
 def _not_quiet(scene: Scene, run: Run, symptoms: Sequence[int]) -> list[Window]:
-    """The run itself, and the same thing again before another symptom, with what belongs to them on both sides.
+    """The run itself, and the same thing again before another symptom, with what belongs to them on both sides; also
+    where it left the core a little idle time, as real-time threads do that the kernel stops now and then.
 
     Without a symptom after it, the same thing again is quiet time: it does no harm. A longer run of which this one is
     a part is what is usual there, not the same again.
     """
     lookbacks = [(at - BEFORE_NS, at + AFTER_NS) for at in symptoms]
+    almost = runs(scene.times.of(frozenset({run.cpu})), _ALMOST, _LEAST_S) if run.counted else []
     again = [
         one
-        for one in scene.runs
+        for one in (*scene.runs, *almost)
         if one.cpu == run.cpu
         and _alike(one, run)
         and not _part_of(run, one)
@@ -271,7 +286,7 @@ def _by_second(times: CoreTime, from_ns: int, columns: int) -> tuple[tuple[float
 
 
 def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
-    """Processes that waited for a core during a run, by name, pid and seconds waited; the longest first.
+    """Processes whose waiting for a core during a run is known, by name, pid and seconds waited; the longest first.
 
     A look tells what passed since the one before it: of that, at most what lies within the run counts.
     """
@@ -281,7 +296,13 @@ def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
     found: dict[tuple[str, int], float] = {}
     for row in rows:
         within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
-        if row["run_delay_ms"] and row["cpu"] == run.cpu and within > 0:
+        if row["run_delay_ms"] is not None and row["cpu"] == run.cpu and within > 0:
             key = str(row["comm"]), int(row["pid"])
             found[key] = found.get(key, 0.0) + min(row["run_delay_ms"] / 1000, within)
     return sorted(((*key, seconds) for key, seconds in found.items()), key=lambda one: -one[2])
+
+
+def waited_for(scene: Scene, run: Run, but: str) -> float | None:
+    """The longest that anybody `but` one waited for the core of a run, as a share of it; None: nobody's is known."""
+    waits = [seconds for name, _, seconds in waiting(scene, run) if name != but]
+    return min(1.0, max(waits) / run.seconds) if waits else None

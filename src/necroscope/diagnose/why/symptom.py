@@ -43,6 +43,9 @@ STARVATION = frozenset(
 ASKED = "asked"
 """The source of a moment that nobody complained of: it was asked about."""
 
+NOTICED = frozenset({"mark", "ray"})
+"""Sources of what somebody noticed, as opposed to what the kernel said."""
+
 EVER: Window = (0, (1 << 63) - 1)
 _NEAR_NS = 60 * NS
 _MOST_UNCERTAIN_NS = 120 * NS
@@ -55,7 +58,7 @@ _WENT_WRONG = re.compile(
 
 def is_symptom(event: Event) -> bool:
     """Whether an event tells of something that a taken core can cause."""
-    if event.source in ("mark", "ray"):
+    if event.source in NOTICED:
         return event.kind in STARVATION or bool(_WENT_WRONG.search(f"{event.kind} {event.text}"))
     return event.source in SYMPTOM_SOURCES and event.kind in STARVATION
 
@@ -90,8 +93,8 @@ def choose(
     if not told:
         return complaint(found[-1]) if found else None
     last = told[-1]
-    same = [one for one in told if last.at_ns - one.at_ns <= 15 * NS and one.source not in ("mark", "ray")]
-    return complaint(same[-1] if same and last.source in ("mark", "ray") else last)
+    same = [one for one in told if last.at_ns - one.at_ns <= 15 * NS and one.source not in NOTICED]
+    return complaint(same[-1] if same and last.source in NOTICED else last)
 
 
 def complaint(event: Event) -> Complaint:
