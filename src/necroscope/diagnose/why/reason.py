@@ -24,7 +24,6 @@ from necroscope.query.profile import profile
 from necroscope.query.rows import rows_of
 from necroscope.query.select import Select
 
-
 # A core that was taken when the symptom had been told, unless its time is off by as much as it may be.
 _AFTER_ALL = 0.55
 
