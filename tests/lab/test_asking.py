@@ -33,7 +33,7 @@ def about(symptom: Symptom, cause: dict[str, Any] | None = None) -> dict[str, An
 
 def bystander(monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any] | None]) -> Bystander:
     left = iter(answers)
-    monkeypatch.setattr(asking, "ask", lambda store, started: next(left))
+    monkeypatch.setattr(asking, "ask", lambda store, started: (next(left), ""))
     return Bystander(Path("/nowhere"), lambda pid: None)
 
 
@@ -69,10 +69,11 @@ def test_leaving_ends_the_question_and_so_does_too_long_an_answer(
     monkeypatch.setattr(asking, "_PATIENCE_S", patience_s)
     pids: list[int] = []
 
-    def slow(store: Path, started: Callable[[subprocess.Popen[str]], None]) -> None:
+    def slow(store: Path, started: Callable[[subprocess.Popen[str]], None]) -> tuple[None, str]:
         with subprocess.Popen(["sleep", "60"], text=True) as child:
             started(child)
             child.wait()
+        return None, ""
 
     monkeypatch.setattr(asking, "ask", slow)
     one = Bystander(Path("/nowhere"), pids.append)
@@ -89,5 +90,6 @@ def test_leaving_ends_the_question_and_so_does_too_long_an_answer(
 
 def test_no_store_is_no_answer(tmp_path: Path) -> None:
     pids: list[int] = []
-    assert ask(tmp_path / "nothing", started=lambda child: pids.append(child.pid)) is None
+    document, complaint = ask(tmp_path / "nothing", started=lambda child: pids.append(child.pid))
+    assert (document, complaint) == (None, f"{tmp_path}/nothing is no store.")
     assert len(pids) == 1

@@ -12,7 +12,7 @@ from necroscope.lab import catalogue
 
 OWN = """
 from necroscope.lab.scenario import Scenario, Truth
-scenario = Scenario(name={name!r}, summary="Mine.", play=lambda stage: Truth(None), cause={cause!r})
+scenario = Scenario(name={name!r}, summary="Mine.", play=lambda stage: Truth(None), cause={cause!r}, subject="process")
 """
 
 
@@ -35,6 +35,29 @@ def test_the_package_has_the_incident_its_kin_and_healthy_controls() -> None:
         assert scenario.shows, name
         assert (scenario.subject is None) == (scenario.cause is None), name
         assert scenario.right == ("explained" if scenario.cause else "unexplained")
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ("name=5", "its name 5 is not one word"),
+        ("name='../x'", "its name '../x' is not one word"),
+        ("name='mark[/up]'", "is not one word"),
+        ("name='x', summary=5", "its summary is no text"),
+        ("name='x', play=None", "its play is no function"),
+        ("name='x', cause='no-such-mechanism'", "its cause 'no-such-mechanism' is no mechanism"),
+        ("name='x', cause='user-hog', subject='gremlin'", "its subject 'gremlin' is none of unit, container"),
+        ("name='x', needs='podman'", "its needs are not a tuple of Need"),
+        ("name='x', shows=(1,)", "its shows are not a tuple of Show"),
+    ],
+)
+def test_fields_that_cannot_be_are_told_with_their_file(tmp_path: Path, fields: str, wrong: str) -> None:
+    given = f"{{**dict(summary='Mine.', play=print, cause=None), **dict({fields})}}"
+    (tmp_path / "x.py").write_text(f"from necroscope.lab.scenario import Scenario\nscenario = Scenario(**{given})\n")
+    with pytest.raises(BadInput) as told:
+        catalogue.load(tmp_path / "x.py")
+    assert told.value.message.startswith(f"{tmp_path}/x.py holds a scenario that cannot be played: ")
+    assert wrong in told.value.message
 
 
 def test_own_folders_are_honoured_and_the_later_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,8 +134,8 @@ def _nothing_stays() -> Iterator[None]:
 
 @pytest.mark.systemd
 @pytest.mark.usefixtures("_nothing_stays")
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, sign: signal.Signals) -> None:
+@pytest.mark.parametrize(("sign", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 3), (signal.SIGKILL, 1)])
+def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, sign: signal.Signals, times: int) -> None:
     folder, before = scenarios(tmp_path, sleep=60), picture(token)
     run = subprocess.Popen(command(tmp_path, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -146,7 +146,9 @@ def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, si
         assert len(staged.processes) > 5
         assert staged.links != before.links
         assert staged.settings != before.settings
-        run.send_signal(sign)
+        for _ in range(times):
+            run.send_signal(sign)
+            time.sleep(0.2)
         run.communicate(timeout=60)
     finally:
         run.kill()
@@ -159,6 +161,93 @@ def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, si
         assert run.returncode in (130, 128 + sign)
     after = picture(token)
     assert after == before, {name: vars(after)[name] ^ vars(before)[name] for name in vars(after)}
+
+
+PLAYS = """
+import os, signal, sys
+from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.shows import figure
+
+def play(stage):
+    {play}
+
+def sleeps():
+    import time
+    time.sleep(60)
+
+scenario = Scenario("small", "Little.", play, {cause}, "process", decoys=0, shows=(figure("light", "light", 1.0),))
+"""
+RECORDS = "with stage.recording(): {}"
+
+
+def _small(tmp_path: Path, play: str, cause: str | None = None) -> list[str]:
+    made = tmp_path / "small"
+    made.mkdir()
+    (made / "small.py").write_text(PLAYS.replace("{play}", play).replace("{cause}", repr(cause)))
+    run = [PROGRAM, "lab", "run", "small", "--scenarios", str(made), "--for", "3s", "--beside", "--disposable-machine"]
+    return [*run, "--store", str(tmp_path / "out")]
+
+
+@pytest.mark.parametrize(
+    ("play", "code", "words"),
+    [
+        ("raise ValueError('no light')", 2, "small broke off: ValueError: no light"),
+        ("assert stage.cpu < 0", 2, "small broke off: AssertionError"),
+        ("sys.exit(0)", 2, "small broke off: it exits"),
+        ("return None", 2, "small broke off: it returns NoneType, not a Truth"),
+        ("return Truth(None)", 2, "small broke off: nothing was recorded"),
+        ("stage.spawn(sleeps, object())", 2, "small broke off: TypeError"),
+    ],
+)
+def test_a_play_that_breaks_off_is_told_and_leaves_nothing(
+    tmp_path: Path, token: str, play: str, code: int, words: str
+) -> None:
+    before = picture(token)
+    ran = subprocess.run(_small(tmp_path, play), capture_output=True, text=True, timeout=100)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert words in ran.stderr
+    assert f"hint: see {tmp_path}/small/small.py" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert picture(token) == before
+
+
+@pytest.mark.parametrize(
+    ("play", "cause", "words"),
+    [
+        ("pass\n    return Truth('user-hog')", None, "its truth is 'user-hog', and the scenario says None"),
+        ("pass\n    return Truth('user-hog')", "user-hog", "its truth has a cause and no Subject"),
+        ("os.kill(stage.spawn(sleeps).pid, signal.SIGKILL)\n    return Truth(None)", None, "did not live to its end"),
+    ],
+)
+def test_a_truth_that_cannot_be_right_is_refused(tmp_path: Path, play: str, cause: str | None, words: str) -> None:
+    ran = subprocess.run(_small(tmp_path, RECORDS.format(play), cause), capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 2
+    assert words in ran.stderr
+
+
+def test_what_was_not_measured_is_told_as_that(tmp_path: Path) -> None:
+    command = _small(tmp_path, RECORDS.format("pass\n    return Truth(None)"))
+    ran = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 1
+    truth = json.loads(ran.stdout, parse_constant=pytest.fail)["truth"]
+    assert truth["happened"]["shown"] == [{"text": "light", "value": None, "unit": "", "ok": False}]
+
+
+def test_nobody_can_be_told_and_nothing_is_left(tmp_path: Path, token: str) -> None:
+    before = picture(token)
+    command = _small(tmp_path, "stage.shm()\n    raise ValueError('no light')")
+    with open("/dev/full", "w") as full:
+        assert subprocess.run(command, stdout=full, stderr=full, timeout=100).returncode != 0
+    assert picture(token) == before
+
+
+def test_a_recording_that_does_not_hold_the_symptom_is_none(tmp_path: Path) -> None:
+    end = "stage.recorder.kill(); stage.symptom('ena 0000:00:05.0 eth0: Keep alive watchdog timeout.', after=(0, 0.1))"
+    command = _small(tmp_path, RECORDS.format(f"{end}\n    return Truth(None)"))
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 3
+    assert "the recording does not hold the symptom" in ran.stderr
+    assert not (tmp_path / "out" / "truth.json").exists()
 
 
 def _ns(store: Path, source: str) -> int:

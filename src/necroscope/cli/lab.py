@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,8 +113,6 @@ def run(
     Example:
       necroscope lab run seeds-incident --seed 3 --store /tmp/incident
     """
-    import tempfile
-
     from necroscope.lab.catalogue import find
     from necroscope.lab.neighbours import refuse_neighbours
     from necroscope.lab.runner import run as play
@@ -122,8 +121,8 @@ def run(
     if not disposable_machine:
         refuse_neighbours()
     say = teller(console(no_color, stderr=True), quiet or as_json)
-    folder = store or Path(tempfile.mkdtemp(prefix=f"necroscope-{name}-{seed}-"))
-    outcome = play(scenario, seed, folder, for_s, say, beside)
+    with _folder(store, f"necroscope-{name}-{seed}-") as folder:
+        outcome = play(scenario, seed, folder, for_s, say, beside)
     if as_json:
         _write(
             {"schema": "necroscope.lab.run/1", "happened": outcome.happened, "folder": str(folder), **_told(outcome)}
@@ -143,8 +142,11 @@ def clean(as_json: bool, no_color: bool, quiet: bool) -> None:
     Example:
       necroscope lab clean
     """
+    import os
+
     from necroscope.errors import NecroscopeError
     from necroscope.lab.runner import clean_abandoned
+    from necroscope.quantity import plural
 
     count, left = clean_abandoned()
     if left:
@@ -152,10 +154,26 @@ def clean(as_json: bool, no_color: bool, quiet: bool) -> None:
     if as_json:
         _write({"schema": "necroscope.lab.clean/1", "runs": count})
     elif not quiet:
-        click.echo(f"cleaned up after {count} runs" if count else "nothing was left behind")
+        here = "" if os.geteuid() == 0 else " by runs of yours; those of root are root's to clean"
+        click.echo(f"cleaned up after {plural(count, 'run')}" if count else f"nothing was left behind{here}")
 
 
 lab.add_command(score)
+
+
+@contextmanager
+def _folder(store: Path | None, prefix: str) -> Iterator[Path]:
+    """Where a run is kept: a folder that was asked for, or one of its own, which goes when nothing comes of it."""
+    import shutil
+    import tempfile
+
+    made = None if store is not None else Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield store or made or Path()
+    except BaseException:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+        raise
 
 
 # -- words ------------------------------------------------------------------------------------------------
@@ -203,12 +221,14 @@ def _range(least: float, most: float) -> str:
 
 def _table(out: Console, found: list[tuple[Scenario, list[str]]]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for heading in ("scenario", "cause", "here", "what happens"):
         table.add_column(heading, no_wrap=heading != "what happens")
     for scenario, lacking in found:
-        table.add_row(scenario.name, scenario.cause or "healthy", "no" if lacking else "yes", scenario.summary)
+        here = "no" if lacking else "yes"
+        table.add_row(scenario.name, scenario.cause or "healthy", here, Text(scenario.summary))
     out.print(table)
 
 
@@ -236,7 +256,8 @@ def _report(out: Console, outcome: Outcome) -> None:
     subject = truth["subject"]
     out.print(f"{outcome.scenario}, seed {outcome.seed}: {'happened' if outcome.happened else 'DID NOT HAPPEN'}")
     for one in outcome.shown:
-        out.print(f"  {'yes' if one.ok else 'NO '} {one.text}: {one.value:g} {one.unit}", markup=False)
+        value = "not measured" if one.value is None else f"{one.value:g} {one.unit}"
+        out.print(f"  {'yes' if one.ok else 'NO '} {one.text}: {value}", markup=False)
     if subject:
         out.print(
             f"  truth: {truth['cause']} by {subject['kind']} {subject['name']} on CPU {truth['cpu']}", markup=False

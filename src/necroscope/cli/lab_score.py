@@ -122,10 +122,10 @@ def _table(out: Console, judgements: Sequence[Judgement]) -> None:
 
     from necroscope.lab.judge import calibration
 
-    table = Table(box=None, pad_edge=False)
-    numbers = ("seed", "confidence", "to verdict", "took")
-    for heading in ("scenario", "seed", "happened", "verdict", "", "confidence", "to verdict", "took", "because"):
-        table.add_column(heading, justify="right" if heading in numbers else "left")
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    numbers = ("seed", "sure", "to verdict", "took")
+    for heading in ("scenario", "seed", "happened", "verdict", "", "sure", "to verdict", "took"):
+        table.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
     for one in judgements:
         sure = f"{one.confidence:.2f}" if one.confidence is not None else ""
         happened, style = (
@@ -134,8 +134,11 @@ def _table(out: Console, judgements: Sequence[Judgement]) -> None:
         )
         answered = f"{one.answered_s:.1f} s" if one.answered_s is not None else ""
         row = (one.scenario, str(one.seed), happened, one.verdict, Text(one.mark, style), sure, answered)
-        table.add_row(*row, f"{one.seconds:.1f} s", Text(one.because))
+        table.add_row(*row, f"{one.seconds:.1f} s")
     out.print(table)
+    for one in judgements:
+        if one.because:
+            out.print(Text(f"{one.scenario}, seed {one.seed}: {one.because}"), soft_wrap=True)
     out.print(calibration(judgements), highlight=False)
     _worth(out, judgements)
 

@@ -59,8 +59,12 @@ def main() -> None:
         _take_precedence(role["realtime"])
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    with contextlib.suppress(BrokenPipeError):
+    try:
         function(*role["arguments"])
+    except BrokenPipeError:
+        pass
+    except Exception as error:
+        sys.exit(f"necroscope: {role['name']} ({role['function']}) ended: {type(error).__name__}: {error}")
 
 
 def _load(file: str, function: str) -> Callable[..., Any]:

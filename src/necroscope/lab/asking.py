@@ -35,19 +35,24 @@ class FirstAnswer:
 
 def ask(
     store: Path, at: str | None = None, started: Callable[[subprocess.Popen[str]], None] = lambda child: None
-) -> dict[str, Any] | None:
-    """What `why --json` prints about a time or the latest symptom; None when that is no document. `started` is given
-    the child, which may be ended from outside."""
+) -> tuple[dict[str, Any] | None, str]:
+    """What `why --json` prints about a time or the latest symptom, None when that is no document; and what it complains
+    of. `started` is given the child, which may be ended from outside."""
     command = [sys.executable, "-m", "necroscope", "why", "--json", "--store", str(store)]
     command += ["--at", at] if at else []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         started(child)
         try:
-            document = json.loads(child.communicate(timeout=_WHY_S)[0])
-        except (subprocess.TimeoutExpired, ValueError):
+            said, complaint = child.communicate(timeout=_WHY_S)
+        except subprocess.TimeoutExpired:
             child.kill()
-            return None
-    return document if isinstance(document, dict) else None
+            return None, f"nothing after {_WHY_S:g} s"
+    first = next(iter(complaint.strip().splitlines()), "").removeprefix("necroscope: ")
+    try:
+        document = json.loads(said)
+    except ValueError:
+        return None, first
+    return (document if isinstance(document, dict) else None), first
 
 
 class Bystander:
@@ -87,7 +92,7 @@ class Bystander:
         for number in range(_TRIES):
             if left.wait(_PAUSE_S if number else 0.0):
                 return
-            document = ask(self._store, started=self._began)
+            document, _ = ask(self._store, started=self._began)
             self._child = None
             if document is None or left.is_set() or not _is_about(document, symptom):
                 continue

@@ -29,6 +29,7 @@ class Actor:
     name: str
     process: subprocess.Popen[bytes] = field(repr=False)
     said: list[str] = field(default_factory=list)
+    ended: bool = False
     _rest: bytes = b""
 
     @property
@@ -68,8 +69,15 @@ class Actor:
         lines, self.said = self.said, []
         return lines
 
+    @property
+    def fell(self) -> bool:
+        """Whether it ended badly by itself, or by somebody else's hand."""
+        return not self.ended and self.process.poll() not in (None, 0)
+
     def end(self) -> None:
         """Kill it, and hear what it said last."""
+        if not self.fell:
+            self.ended = True
         if self.alive:
             self.process.kill()
         self.process.wait(10)

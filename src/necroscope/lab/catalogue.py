@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,12 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from necroscope.diagnose.mechanisms import catalogue as mechanisms
 from necroscope.errors import BadInput
-from necroscope.lab.scenario import Scenario
+from necroscope.lab.scenario import Need, Scenario, Show
 
 OWN = Path(__file__).parent / "scenarios"
 SYSTEM = Path("/etc/necroscope/scenarios")
 VARIABLE = "NECROSCOPE_SCENARIOS"
+SUBJECTS = ("unit", "container", "process", "cgroup", "kernel")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def folders(extra: Sequence[Path] = ()) -> list[Path]:
@@ -66,7 +70,27 @@ def load(file: Path) -> Scenario:
     scenario = getattr(module, "scenario", None)
     if not isinstance(scenario, Scenario):
         raise BadInput(f"{file} holds no `scenario = Scenario(...)`", "see docs/lab.md")
+    if wrong := next(_wrong(scenario), ""):
+        raise BadInput(f"{file} holds a scenario that cannot be played: {wrong}", "see docs/lab.md")
     return scenario
+
+
+def _wrong(scenario: Scenario) -> Iterator[str]:
+    """What is wrong with a scenario's fields; they come from anybody's file."""
+    if not isinstance(scenario.name, str) or not _NAME.fullmatch(scenario.name):
+        yield f"its name {scenario.name!r} is not one word of small letters, digits and dashes"
+    if not isinstance(scenario.summary, str):
+        yield "its summary is no text"
+    if not callable(scenario.play):
+        yield "its play is no function"
+    if scenario.cause is not None and scenario.cause not in {one.id for one in mechanisms().mechanisms}:
+        yield f"its cause {scenario.cause!r} is no mechanism (docs/mechanisms.md lists them)"
+    if scenario.cause is not None and scenario.subject not in SUBJECTS:
+        yield f"its subject {scenario.subject!r} is none of {', '.join(SUBJECTS)}"
+    for field, kind in (("needs", Need), ("shows", Show)):
+        values = getattr(scenario, field)
+        if not isinstance(values, tuple | list) or not all(isinstance(one, kind) for one in values):
+            yield f"its {field} are not a tuple of {kind.__name__}"
 
 
 class _Stopped(KeyboardInterrupt):

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from necroscope.quantity import plural
+
 Mark = Literal["right", "wrong", "abstained", "no answer"]
 
 
@@ -44,10 +46,10 @@ class Judgement:
         return not self.happened or self.mark in ("wrong", "no answer") or self.at_once == "wrong"
 
 
-def judge(truth: dict[str, Any], answer: dict[str, Any] | None, seconds: float = 0.0) -> Judgement:
-    """Judge the document that `why --json` printed; None when it printed none."""
+def judge(truth: dict[str, Any], answer: dict[str, Any] | None, seconds: float = 0.0, complaint: str = "") -> Judgement:
+    """Judge the document that `why --json` printed; None when it printed none, but perhaps a complaint."""
     verdict = "" if answer is None else str(answer.get("verdict", ""))
-    absent, (mark, differs, sure) = _not_shown(truth), _marked(truth, answer)
+    absent, (mark, differs, sure) = _not_shown(truth), _marked(truth, answer, complaint)
     run = (str(truth["scenario"]), int(truth["seed"]), not absent)
     asked = truth.get("asked_at_once")
     at_once, early, _ = _marked(truth, asked) if asked else (None, [], None)
@@ -61,10 +63,12 @@ def failed(scenario: str, seed: int, reason: str) -> Judgement:
     return Judgement(scenario, seed, False, "", "no answer", f"it broke off: {reason}")
 
 
-def _marked(truth: dict[str, Any], answer: dict[str, Any] | None) -> tuple[Mark, list[str], float | None]:
+def _marked(
+    truth: dict[str, Any], answer: dict[str, Any] | None, complaint: str = ""
+) -> tuple[Mark, list[str], float | None]:
     """The mark, why it is that, and the confidence of a cause that counts as named."""
     if answer is None:
-        return "no answer", ["why gave no answer"], None
+        return "no answer", [f"why gave no answer{': ' if complaint else ''}{complaint}"], None
     cause = answer.get("cause")
     if cause is None:
         return "abstained" if truth["cause"] else "right", [], None
@@ -79,8 +83,14 @@ def _marked(truth: dict[str, Any], answer: dict[str, Any] | None) -> tuple[Mark,
 def _not_shown(truth: dict[str, Any]) -> list[str]:
     """What the run had to show and did not, with what was measured; nothing when it happened."""
     missed = [one for one in truth["happened"]["shown"] if not one["ok"]]
-    texts = [f"{one['text']} ({one['value']:g}{' ' if one['unit'] else ''}{one['unit']})" for one in missed]
+    texts = [f"{one['text']} ({_value(one)})" for one in missed]
     return [f"did not show: {' and '.join(texts)}"] if missed else []
+
+
+def _value(shown: dict[str, Any]) -> str:
+    if shown["value"] is None:
+        return "not measured"
+    return f"{shown['value']:g}{' ' if shown['unit'] else ''}{shown['unit']}"
 
 
 def _differences(truth: dict[str, Any], cause: dict[str, Any]) -> list[str]:
@@ -105,7 +115,9 @@ def calibration(judgements: Sequence[Judgement]) -> str:
         mean = sum(confidence for confidence, _ in sure) / len(sure)
         right = sum(ok for _, ok in sure) / len(sure)
         brier = sum((confidence - ok) ** 2 for confidence, ok in sure) / len(sure)
-        parts.append(f"{len(sure)} causes named with a mean confidence of {mean:.2f}, {right:.2f} of them right")
+        parts.append(
+            f"{plural(len(sure), 'cause')} named with a mean confidence of {mean:.2f}, {right:.2f} of them right"
+        )
         parts.append(f"Brier score {brier:.3f}")
     if len(counted) < len(judgements):
         parts.append(f"{len(judgements) - len(counted)} did not happen")

@@ -58,3 +58,4 @@ SYSTEMD = Need("systemd", systemd.missing)
 CONTAINERS = Need("containers", podman.missing)
 NETWORK = Need("network namespaces", _no_network_namespaces)
 ALWAYS = (ROOT, PERF, CORES)
+NEEDS_HINT = "run as root after `make demo`, which installs it; `necroscope lab list` tells what can be played here"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
+import math
 import os
 import random
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,16 +18,35 @@ from necroscope.clock import iso
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 from necroscope.lab import decoys
 from necroscope.lab.asking import FirstAnswer
+from necroscope.lab.catalogue import OWN
 from necroscope.lab.cleaning import clean_run, remove_stale_recordings
+from necroscope.lab.endings import Ended, orderly_end, undisturbed
 from necroscope.lab.ledger import PREFIX, Entry, abandoned, one_at_a_time, open_ledger
-from necroscope.lab.needs import ALWAYS
-from necroscope.lab.scenario import Scenario, Truth
+from necroscope.lab.needs import ALWAYS, NEEDS_HINT
+from necroscope.lab.scenario import Need, Scenario, Subject, Truth
 from necroscope.lab.stage import Stage
 
 TRUTH = "truth.json"
 # folders of recordings that are only made to be shown; a pid follows
 SHOWN = f"{PREFIX}shown-"
 SCHEMA = "necroscope.lab.truth/1"
+SHORTEST_S, LONGEST_S = 3.0, 600.0
+
+
+class BrokeOff(NecroscopeError):
+    """A play that did not come to its end, or not to a right one; whose file it is decides whose defect."""
+
+    def __init__(self, scenario: Scenario, what: str) -> None:
+        file = Path(inspect.getfile(scenario.play))
+        ours = file.is_relative_to(OWN)
+        super().__init__(f"{scenario.name} broke off: {what}", "" if ours else f"see {file}, and docs/lab.md")
+        self.exit_code = 4 if ours else 2
+
+
+class Spoiled(NecroscopeError):
+    """A run whose recording does not hold what happened."""
+
+    exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +54,8 @@ class Shown:
     """What was measured for one demand of the scenario."""
 
     text: str
-    value: float
+    value: float | None
+    """None: it was not measured."""
     unit: str
     ok: bool
 
@@ -60,8 +80,15 @@ class Outcome:
 def missing(scenario: Scenario) -> list[str]:
     """What this machine lacks for a scenario, in words."""
     needs = {need.name: need for need in (*ALWAYS, *scenario.needs)}
-    found = [need.missing() for need in needs.values()]
+    found = [_missing(need) for need in needs.values()]
     return [text for text in dict.fromkeys(found) if text]
+
+
+def _missing(need: Need) -> str:
+    try:
+        return need.missing()
+    except Exception as error:
+        return f"{need.name}, of which nobody can tell whether it is there ({type(error).__name__}: {error})"
 
 
 def run(
@@ -79,36 +106,47 @@ def run(
     somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered.
     """
     if lacking := missing(scenario):
-        raise Unavailable(f"{scenario.name} cannot be played here without {'; '.join(lacking)}")
-    if store.exists() and any(store.iterdir()):
-        raise BadInput(f"{store} is not empty", "give a folder of its own to each run")
+        raise Unavailable(f"{scenario.name} cannot be played here without {'; '.join(lacking)}", NEEDS_HINT)
+    if not SHORTEST_S <= for_s <= LONGEST_S:
+        raise BadInput(f"a run cannot last {for_s:g} s", f"give --for from {SHORTEST_S:g}s to {LONGEST_S / 60:g}m")
     alone = one_at_a_time(lambda: say("another run goes on here: waiting for its end"))
-    with contextlib.nullcontext() if beside else alone:
+    with orderly_end(), contextlib.nullcontext() if beside else alone:
         clean_abandoned(say)
+        _make_folder(store)
         began_s = clock.elapsed_s()
         stage, truth, shown = _play(scenario, seed, store, for_s, say, asked)
-    document = _document(scenario, seed, stage, truth, shown)
-    (store / TRUTH).write_text(json.dumps(document, indent=2) + "\n")
+        document = _document(scenario, seed, stage, truth, shown)
+        (store / TRUTH).write_text(json.dumps(document, indent=2) + "\n")
     return Outcome(scenario.name, seed, store, document, shown, clock.elapsed_s() - began_s)
+
+
+def _make_folder(store: Path) -> None:
+    """Just before the play: whoever waited in line with the same folder shall not be written over."""
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+        empty = not any(store.iterdir())
+    except OSError as error:
+        raise BadInput(f"{store} cannot be made: {error.strerror}", "give a folder that can be written") from error
+    if not empty:
+        raise BadInput(f"{store} is not empty", "give a folder of its own to each run")
 
 
 def _play(
     scenario: Scenario, seed: int, store: Path, for_s: float, say: Callable[[str], None], asked: bool
 ) -> tuple[Stage, Truth, tuple[Shown, ...]]:
     ledger = open_ledger(_run_id())
-    ledger.add(Entry("cgroup", path=f"{PREFIX}{ledger.run}"))
-    store.mkdir(parents=True, exist_ok=True)
     left: list[str] = []
     try:
-        with _orderly_end(), contextlib.ExitStack() as ending:
+        ledger.add(Entry("cgroup", path=f"{PREFIX}{ledger.run}"))
+        with contextlib.ExitStack() as ending:
             stage = Stage(
                 f"{scenario.name} {seed}", for_s, store / "store", ledger, ending, say, decoys.drawn(scenario), asked
             )
-            truth = scenario.play(stage)
-            shown = tuple(_measure(scenario, stage))
+            truth, shown = _to_its_end(scenario, stage)
     finally:
-        say("cleaning up")
-        left = clean_run(ledger)
+        with undisturbed(lambda: _tell(say, "cleaning up goes on; what is left behind otherwise, `lab clean` removes")):
+            _tell(say, "cleaning up")
+            left = clean_run(ledger)
     if left:
         raise NecroscopeError(f"the run left behind: {', '.join(left)}", "run `necroscope lab clean`")
     return stage, truth, shown
@@ -124,25 +162,49 @@ def clean_abandoned(say: Callable[[str], None] = lambda text: None) -> tuple[int
     return len(ledgers), left
 
 
-@contextlib.contextmanager
-def _orderly_end() -> Iterator[None]:
-    """SIGTERM and a closed terminal end a run as Ctrl-C does: everything is undone."""
+def _tell(say: Callable[[str], None], text: str) -> None:
+    """What must go on goes on although nobody can be told: the terminal may be closed, the disk full."""
+    with contextlib.suppress(OSError):
+        say(text)
 
-    def leave(number: int, _: object) -> None:
-        sys.exit(128 + number)
 
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+def _to_its_end(scenario: Scenario, stage: Stage) -> tuple[Truth, tuple[Shown, ...]]:
+    """Play and measure. Whatever a scenario's own code does wrong is told as that."""
     try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        truth = scenario.play(stage)
+        _check(scenario, stage, truth)
+        shown = tuple(_measure(scenario, stage))
+    except (NecroscopeError, Ended):
+        raise
+    except SystemExit:
+        raise BrokeOff(scenario, "it exits") from None
+    except Exception as error:
+        raise BrokeOff(scenario, f"{type(error).__name__}: {error}") from error
+    if lost := stage.lost():
+        raise Spoiled(lost, "give --store a place with more room, and let the recorder live")
+    return truth, shown
+
+
+def _check(scenario: Scenario, stage: Stage, truth: object) -> None:
+    """`BrokeOff` where a truth cannot be right."""
+    if not isinstance(truth, Truth):
+        raise BrokeOff(scenario, f"it returns {type(truth).__name__}, not a Truth")
+    if stage.recorder is None:
+        raise BrokeOff(scenario, "nothing was recorded: it plays without stage.recording()")
+    if truth.cause != scenario.cause:
+        raise BrokeOff(scenario, f"its truth is {truth.cause!r}, and the scenario says {scenario.cause!r}")
+    if truth.cause is not None and not isinstance(truth.subject, Subject):
+        raise BrokeOff(scenario, "its truth has a cause and no Subject")
+    json.dumps([truth.notes, stage.told.happened, truth.process, truth.pid, truth.cpu])
+    if fallen := stage.fallen():
+        raise BrokeOff(scenario, f"{', '.join(fallen)} did not live to its end")
 
 
 def _measure(scenario: Scenario, stage: Stage) -> Iterator[Shown]:
     for show in scenario.shows:
-        value = show.measure(stage)
-        yield Shown(show.text, round(value, 3), show.unit, show.at_least <= value <= show.at_most)
+        value = float(show.measure(stage))
+        known = None if math.isnan(value) else round(value, 3)
+        yield Shown(show.text, known, show.unit, show.at_least <= value <= show.at_most)
 
 
 def _document(scenario: Scenario, seed: int, stage: Stage, truth: Truth, shown: tuple[Shown, ...]) -> dict[str, Any]:

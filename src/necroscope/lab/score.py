@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 from necroscope.lab.asking import ask
+from necroscope.lab.endings import orderly_end
 from necroscope.lab.judge import Judgement, failed, judge
-from necroscope.lab.runner import SCHEMA, TRUTH, run
+from necroscope.lab.runner import SCHEMA, SHOWN, TRUTH, run
 from necroscope.lab.scenario import Scenario
 
 Say = Callable[[str], None]
@@ -32,30 +34,45 @@ def played(
 ) -> Iterator[Judgement | LeftOut]:
     """Play each scenario with each seed and judge it. Recordings go to `keep`/NAME-SEED, or away.
 
-    A run that breaks off is judged as one that did not happen.
+    A run that breaks off is judged as one that did not happen. A folder that is in the way is `BadInput`, before
+    anything is played.
     """
+    chosen = [(scenario, seed) for scenario in scenarios for seed in dict.fromkeys(seeds)]
+    for scenario, seed in chosen:
+        if keep is not None and (path := keep / f"{scenario.name}-{seed}").exists() and any(path.iterdir()):
+            raise BadInput(f"{path} is not empty", "give another --store, or judge what is there with --recorded")
+    absent: set[str] = set()
+    for scenario, seed in chosen:
+        if scenario.name in absent:
+            continue
+        say(f"{scenario.name}, seed {seed}")
+        try:
+            judgement = _played_once(scenario, seed, keep, for_s, say)
+        except Unavailable as error:
+            say(f"left out: {error.message}")
+            absent.add(scenario.name)
+            yield LeftOut(scenario.name, error.message)
+            continue
+        say(f"{scenario.name}, seed {seed}: {judgement.in_short}")
+        yield judgement
+
+
+def _played_once(scenario: Scenario, seed: int, keep: Path | None, for_s: float, say: Say) -> Judgement:
     import tempfile
 
-    for scenario in scenarios:
-        for seed in seeds:
-            folder = keep / f"{scenario.name}-{seed}" if keep else Path(tempfile.mkdtemp(prefix="necroscope-score-"))
-            say(f"{scenario.name}, seed {seed}")
-            try:
-                run(scenario, seed, folder, for_s, say, asked=True)
-                judgement = judged(folder)
-            except Unavailable as error:
-                say(f"left out: {error.message}")
-                yield LeftOut(scenario.name, error.message)
-                break
-            except BadInput:
-                raise
-            except NecroscopeError as error:
-                judgement = failed(scenario.name, seed, error.message)
-            finally:
-                if keep is None:
-                    shutil.rmtree(folder, ignore_errors=True)
-            say(f"{scenario.name}, seed {seed}: {judgement.in_short}")
-            yield judgement
+    name = f"{SHOWN}{os.getpid()}-"
+    with orderly_end(), contextlib.ExitStack() as ending:
+        if keep is None:
+            folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix=name, ignore_cleanup_errors=True)))
+        else:
+            folder = keep / f"{scenario.name}-{seed}"
+        try:
+            run(scenario, seed, folder, for_s, say, asked=True)
+        except (Unavailable, BadInput):
+            raise
+        except NecroscopeError as error:
+            return failed(scenario.name, seed, error.message)
+        return judged(folder)
 
 
 def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> Iterator[Judgement]:
@@ -89,8 +106,8 @@ def judged(folder: Path) -> Judgement:
     """Ask `why` about the last symptom of a recorded run, and compare."""
     truth = _truth(folder / TRUTH)
     began_s = clock.elapsed_s()
-    answer = ask(folder / "store", truth["symptom"]["at"] if truth["symptom"] else None)
-    return judge(truth, answer, round(clock.elapsed_s() - began_s, 2))
+    answer, complaint = ask(folder / "store", truth["symptom"]["at"] if truth["symptom"] else None)
+    return judge(truth, answer, round(clock.elapsed_s() - began_s, 2), complaint)
 
 
 def _truth(path: Path) -> dict[str, Any]:
@@ -115,13 +132,14 @@ def _whole(truth: dict[str, Any]) -> bool:
     texts = [truth["scenario"], *([] if symptom is None else [symptom["at"]])]
     if cause is not None:
         texts += [cause, subject["kind"], subject["name"]]
-    shown = [(one["ok"], one["value"]) for one in truth["happened"]["shown"]]
+    shown = [(one["ok"], one["value"] or 0) for one in truth["happened"]["shown"]]
     texts += [one[field] for one in truth["happened"]["shown"] for field in ("text", "unit")]
     asked = truth.get("asked_at_once")
     return (
         all(isinstance(text, str) for text in texts)
         and (asked is None or _answered(asked["answered_s"], asked["cause"]))
         and isinstance(truth["seed"], int)
+        and not isinstance(truth["seed"], bool)
         and isinstance(truth["cpu"], int | None)
         and all(isinstance(ok, bool) and isinstance(value, int | float) for ok, value in shown)
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from necroscope import clock
-from necroscope.errors import BadInput
+from necroscope.errors import BadInput, NecroscopeError
 from necroscope.lab import cast, echo, victim
 from necroscope.lab.asking import Bystander
 from necroscope.lab.cast import Actor
@@ -24,7 +24,7 @@ from necroscope.lab.core_watch import CoreWatch
 from necroscope.lab.ledger import PREFIX, Entry, Ledger, process_entry
 from necroscope.lab.names import Names
 from necroscope.lab.recorder_child import LabRecorder
-from necroscope.lab.symptom_source import Symptom, SymptomSource, starved_lines, unrelated_lines
+from necroscope.lab.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
 from necroscope.lab.told import Told, Window
 from necroscope.lab.victims import Victims
 
@@ -59,6 +59,7 @@ class Stage:
         # how much longer than usual the run is
         self.scale = for_s / USUAL_S
         self._names = Names(self.rng)
+        self._actors: list[Actor] = []
         self._decoys = decoys
         self.victims = Victims(
             lambda text, kind, subject, at_ns: self.mark(text, kind=kind, subject=subject, at_ns=at_ns)
@@ -140,6 +141,7 @@ class Stage:
             started=self.started, network=network.keeper if network else 0,
         )  # fmt: skip
         self._ending.callback(actor.end)
+        self._actors.append(actor)
         return actor
 
     def at_end(self, undo: Callable[[], object]) -> None:
@@ -285,6 +287,26 @@ class Stage:
     def since_s(self, at_ns: int) -> float:
         """Seconds from then to now."""
         return (clock.now().realtime_ns - at_ns) / clock.NS
+
+    def fallen(self) -> list[str]:
+        """Actors that ended badly, and whom nobody had ended."""
+        return [f"{one.name} ({one.pid})" for one in self._actors if one.fell]
+
+    def lost(self) -> str:
+        """What the recording does not hold although it happened: the last symptom. Empty where nothing is missing."""
+        from necroscope.query.landmarks import symptoms
+        from necroscope.store.reader import Store
+
+        known = [one for one in self.told.symptoms if one.kind != UNKNOWN]
+        if not known:
+            return ""
+        around = known[-1].at_ns - 5 * clock.NS, known[-1].at_ns + 5 * clock.NS
+        try:
+            found = symptoms(Store(self.store).snapshot(around), around)
+        except (NecroscopeError, OSError) as error:
+            return f"the recording cannot be read: {error}"
+        held = any(event.source != "mark" for event in found)
+        return "" if held else "the recording does not hold the symptom: its store was full, or the recorder was ended"
 
     # -- own ---------------------------------------------------------------------------------------------
 

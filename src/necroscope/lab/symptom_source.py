@@ -17,6 +17,9 @@ from necroscope.sense.host import Host
 from necroscope.sense.log_clock import log_clock
 from necroscope.sense.symptoms import catalogue
 
+UNKNOWN = "kernel-log"
+"""The kind of a line that by itself is no symptom to the program."""
+
 _WARNING = 4
 
 
@@ -45,7 +48,8 @@ class SymptomSource:
             os.write(file.fileno(), f"{_WARNING},{self._seq},{usec},-;{text}\n".encode())
         self._seq += 1
         found = catalogue().match(text)
-        return Symptom(found.pattern.kind.name if found else "kernel-log", now.realtime_ns, text)
+        kind = found.pattern.kind.name if found and not found.pattern.part else UNKNOWN
+        return Symptom(kind, now.realtime_ns, text)
 
 
 def starved_lines(rng: random.Random, device: str, cpu: int, stalled_s: float, cpus: int) -> list[str]:
