@@ -28,6 +28,7 @@ def test_the_package_has_the_incident_its_kin_and_healthy_controls() -> None:
     assert causes["seeds-incident"] == causes["container-leak"] == causes["page-cache-leak"] == "zombie-memcg"
     assert {name for name, cause in causes.items() if cause is None} == {
         "healthy-idle", "healthy-busy", "harmless-zombies", "harmless-crash-loop", "patient-batch", "recording-hole",
+        "late-hog",
     }  # fmt: skip
     assert sum(scenario.innocent for scenario in found.values()) >= 4
     for name, scenario in found.items():

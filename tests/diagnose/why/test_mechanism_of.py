@@ -63,6 +63,23 @@ def test_what_is_not_known_is_told_as_unknown() -> None:
     assert mechanism_of(_suspect(ODD), {}, ()) is None
 
 
+@pytest.mark.parametrize(
+    ("facts", "context", "strength"),
+    [
+        ({"victim_waited": 0.9}, "", 0.75),
+        ({"victim_waited": 0.2}, "", 0.45),
+        ({}, "", 0.65),
+        ({"victim_waited": 0.2}, "softirq", 0.75),
+    ],
+)
+def test_unknown_work_in_the_kernel_is_to_blame_where_somebody_waited(
+    facts: dict[str, float], context: str, strength: float
+) -> None:
+    found = mechanism_of(replace(_suspect(ODD), context=context), facts, KNOWN)
+    assert found is not None
+    assert (found.mechanism.id, found.strength) == ("unknown-mechanism", strength)
+
+
 def test_a_program_that_computes_is_a_hog_the_more_so_the_more_it_keeps_others_away() -> None:
     alone = mechanism_of(_suspect(USER, 0.0), {"starved_s": 8.0, "victim_waited": 0.9}, KNOWN)
     sharing = mechanism_of(_suspect(USER, 0.0, share=0.6), {"starved_s": 3.0, "victim_waited": 0.1}, KNOWN)

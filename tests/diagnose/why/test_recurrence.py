@@ -9,7 +9,7 @@ import pytest
 from necroscope.clock import NS
 from necroscope.diagnose.why import explain, explain_all
 from necroscope.diagnose.why.recurrence import ALONE, Boot, Recurrence, over_boots
-from stage.incident import SMAPS, Played, at, nic_reset, zombie_incident
+from stage.incident import SMAPS, WALK, Played, at, nic_reset, zombie_incident
 
 
 def _episodes(*names: str) -> Played:
@@ -28,6 +28,29 @@ def test_before_every_symptom(tmp_path: Path) -> None:
     assert claim.claim == "the same before 3 of 3 symptoms"
     assert verdict.cause is not None
     assert verdict.cause.confidence > 0.95
+
+
+def test_another_symptom_of_the_same_hold_is_no_other_time(tmp_path: Path) -> None:
+    node = Played(2, 120)
+    node.usual()
+    node.does(1, 60, 66, 1.0, "one", 50, frames=SMAPS, mode="system", cgroup="/one")
+    node.happens(64, "stall", "one core stalled", "victim", "mark")
+    nic_reset(node, 78)
+    verdict = explain(node.write(tmp_path))
+    assert verdict.cause is not None
+    assert not [one for one in verdict.chain if one.kind == "recurrence"]
+
+
+def test_the_walker_again_and_again_says_nothing_of_the_leaker(tmp_path: Path) -> None:
+    node = zombie_incident(150)
+    once = explain(node.write(tmp_path / "once"))
+    node.does(2, 110, 117, 1.0, "quiet-harbor", 900, frames=WALK, cgroup="/pods/job", mode="system")
+    nic_reset(node, 120)
+    again = explain(node.write(tmp_path / "again"))
+    assert once.cause is not None
+    assert again.cause is not None
+    assert again.cause.subject == once.cause.subject
+    assert once.cause.confidence < again.cause.confidence <= 0.97  # the most that is believed of a leaker
 
 
 def test_symptoms_that_share_a_cause_are_grouped(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from necroscope.diagnose.why.candidates import Candidate, candidates
 from necroscope.diagnose.why.facts import gather
 from necroscope.diagnose.why.holes import Hole
 from necroscope.diagnose.why.mechanism_of import UNKNOWN
-from necroscope.diagnose.why.reason import Reasoned, reason
-from necroscope.diagnose.why.recurrence import ALONE, boots, over_boots, recurrence
+from necroscope.diagnose.why.reason import NOBODY, Reasoned, reason
+from necroscope.diagnose.why.recurrence import ALONE, Recurrence, boots, over_boots, recurrence
 from necroscope.diagnose.why.rivals import Case, not_ruled_out, rejected
 from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around, strip_of, waiting
 from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD
@@ -47,14 +47,23 @@ def explain_symptom(
     reasoned = reason(scene, best, tried, known)
     if reasoned is None:
         return _unexplained(scene, tried, unseen)
-    again = recurrence(store, symptom, reasoned.suspect, recorded, config) if others else ALONE
-    confidence = again.raised(reasoned.confidence)
-    if not _whole(reasoned):
-        confidence = min(confidence, HALF_TOLD)
-    reasoned = replace(reasoned, confidence=confidence, again=again)
+    again = recurrence(store, symptom, best.run, reasoned.suspect, recorded, config) if others else ALONE
+    reasoned = _with_recurrence(reasoned, again)
     if reasoned.confidence < FLOOR:
         return _unexplained(scene, tried, unseen, reasoned)
     return _verdict(scene, tried, reasoned)
+
+
+def _with_recurrence(reasoned: Reasoned, again: Recurrence) -> Reasoned:
+    """Again and again the same one on the core says nothing about who left what he walks over. Where only that is
+    doubtful, nobody is named for it, and the rest stands."""
+    sure = again.raised(reasoned.without_subject)
+    if reasoned.found.mechanism.grows and sure * reasoned.whom < FLOOR <= sure * NOBODY:
+        reasoned = replace(reasoned, subject=None, source=None, whom=NOBODY)
+    confidence = round(sure * reasoned.whom, 3)
+    if not _whole(reasoned):
+        confidence = min(confidence, HALF_TOLD)
+    return replace(reasoned, confidence=confidence, again=again)
 
 
 def _new(known: Sequence[str], notes: Iterable[str]) -> list[str]:

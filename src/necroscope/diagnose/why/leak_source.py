@@ -89,9 +89,14 @@ def _by_lives(leaks: Leaks, leaked: Sequence[Life], what: str) -> Source | None:
     pile = pile_of(leaks) if what == "zombies" else None
     shares = None if pile is None else {one: pile.share(lives) for one, lives in theirs.items() if len(lives) >= _FEW}
     subject = _leader(theirs, shares)
-    if subject is None:
+    if subject is None or (shares and not leaks.called and _side_by_side(subject, shares)):
         return None
     return _with_witnesses(leaks, subject, theirs[subject], len(leaked), what, shares[subject] if shares else None)
+
+
+def _side_by_side(subject: Subject, shares: Mapping[Subject, float]) -> bool:
+    """Whether somebody else leaks in the same place, so that its pile may be either's."""
+    return any(part >= _HALF_OF_THEM * shares[subject] for one, part in shares.items() if one != subject)
 
 
 def _leader(theirs: Mapping[Subject, Sequence[Life]], shares: Mapping[Subject, float] | None) -> Subject | None:

@@ -18,7 +18,7 @@ _LOADING = frozenset(
     ("bprm_execve", "do_execveat_common", "__do_execve_file", "load_elf_binary", "begin_new_exec", "flush_old_exec")
 )
 _MOSTLY_USER = 0.6
-_NOBODY_WAITED = 0.45
+_NOBODY_WAITED, _MOST_OF_IT = 0.45, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,17 @@ def _nameless(
     if entry is None:
         return None
     judged = judge(entry, facts)
-    strength = _hog_strength(suspect, facts) if wanted == USER_HOG else 0.75
+    strength = _hog_strength(suspect, facts) if wanted == USER_HOG else _unknown_strength(suspect, facts)
     part = 1 - suspect.kernel if wanted == USER_HOG else suspect.kernel
     return Found(entry, part, (), judged, strength, tuple(rejected))
+
+
+def _unknown_strength(suspect: Suspect, facts: Mapping[str, float]) -> float:
+    """Work in the kernel is not to blame where nobody waited, however odd it is; interrupts keep everybody waiting."""
+    waited = facts.get("victim_waited")
+    if suspect.context or (waited is not None and waited >= _MOST_OF_IT):
+        return 0.75
+    return 0.65 if waited is None else _NOBODY_WAITED
 
 
 def _hog_strength(suspect: Suspect, facts: Mapping[str, float]) -> float:
@@ -126,6 +134,6 @@ def _hog_strength(suspect: Suspect, facts: Mapping[str, float]) -> float:
     strength = 0.3
     strength += 0.35 if suspect.share >= 0.85 else 0.0
     strength += 0.15 if facts.get("starved_s", 0.0) >= 5 else 0.0
-    if facts.get("victim_waited", 0.0) >= 0.5:
+    if facts.get("victim_waited", 0.0) >= _MOST_OF_IT:
         return min(0.93, strength + 0.2)
     return min(_NOBODY_WAITED, strength)

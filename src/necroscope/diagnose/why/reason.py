@@ -26,6 +26,8 @@ from necroscope.query.select import Select
 
 # A core that was taken when the symptom had been told, unless its time is off by as much as it may be.
 _AFTER_ALL = 0.55
+NOBODY = 0.9
+"""What a verdict is worth that names nobody to act on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,14 @@ class Reasoned:
     subject: Subject | None
     orderer: Orderer | None
     confidence: float
+    whom: float = 1.0
+    """How sure it is whom to act on; the confidence is that much less than without."""
     again: Recurrence = ALONE
+
+    @property
+    def without_subject(self) -> float:
+        """The confidence in everything but whom to act on."""
+        return self.confidence / self.whom
 
 
 def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Sequence[Mechanism]) -> Reasoned | None:
@@ -51,7 +60,8 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
         return None
     plain, _ = gather(scene, best.run, best.quiet)
     facts = with_suspect(plain, best.run, suspect, best.lineup)
-    facts["victim_waited"] = waited_for(scene, best.run, suspect.name) or 0.0
+    if (waited := waited_for(scene, best.run, suspect.name)) is not None:
+        facts["victim_waited"] = waited
     found = mechanism_of(suspect, facts, known)
     if found is None:
         return None
@@ -69,7 +79,8 @@ def reason(scene: Scene, best: Candidate, tried: Sequence[Candidate], known: Seq
     )
     if scene.symptom.source != ASKED and best.run.from_ns >= scene.symptom.at_ns:
         confidence *= _AFTER_ALL
-    return Reasoned(best, suspect, facts, found, leaks, source, subject, orderer, round(min(confidence, 0.99), 3))
+    confidence = round(min(confidence, 0.99), 3)
+    return Reasoned(best, suspect, facts, found, leaks, source, subject, orderer, confidence, strength)
 
 
 def _another(one: Candidate, best: Candidate) -> bool:
@@ -120,11 +131,11 @@ def _subject(
 ) -> tuple[Subject | None, float]:
     """Whom to act on, and how sure that is. What was left behind is the leaker's, not the walker's."""
     if found.mechanism.grows:
-        return (source.subject, source.strength) if source is not None else (None, 0.9)
+        return (source.subject, source.strength) if source is not None else (None, NOBODY)
     if orderer is not None:
         return subject_of(leaks.owners, orderer.name, (orderer.cgroup,)), 0.95
     if suspect.context:
-        return None, 0.9
+        return None, NOBODY
     if found.mechanism.id in OWN_CGROUP and len(suspect.pids) > 1:
         # Whose children they are was not seen; a unit or container that holds them all is to blame in any case.
         owner = next((one for path in _cgroups(scene, suspect) if (one := leaks.owners.of(path)) is not None), None)

@@ -21,6 +21,7 @@ from necroscope.diagnose.why.symptom import EVER, complaint, symptoms_in
 from necroscope.model import Evidence
 from necroscope.quantity import count, plural, span
 from necroscope.query.landmarks import events
+from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
 from necroscope.store.tables import Event
 from necroscope.verdict import Claim, Complaint
@@ -67,8 +68,11 @@ ALONE = Recurrence(0, ())
 """No other symptom was looked at."""
 
 
-def recurrence(store: Held, symptom: Complaint, suspect: Suspect, recorded: Window, config: Config) -> Recurrence:
-    """Look at the other symptoms of the recording, the nearest first, as far as a little time goes."""
+def recurrence(
+    store: Held, symptom: Complaint, run: Run, suspect: Suspect, recorded: Window, config: Config
+) -> Recurrence:
+    """Look at the other symptoms of the recording, the nearest first, as far as a little time goes. Those of the same
+    `run` are no other time."""
     if not suspect.name:
         return ALONE
     began_s = clock.elapsed_s()
@@ -78,6 +82,8 @@ def recurrence(store: Held, symptom: Complaint, suspect: Suspect, recorded: Wind
             break
         scene = look_around(store, complaint(one), recorded, config)
         tried = candidates(scene, 2)
+        if tried and tried[0].run.cpu == run.cpu and tried[0].run.overlaps(run.window):
+            continue
         looked += 1
         if any(_is_it(found.suspect, suspect) for found in tried[:1] if found.score > 0):
             same.append(one.at_ns)
