@@ -13,6 +13,7 @@ import pytest
 from necroscope.cli.main import VERBS, main
 from necroscope.diagnose.engine import rules
 from necroscope.sense.symptoms import catalogue
+from stage.program import Program
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -78,3 +79,14 @@ def test_the_code_of_the_recipes_runs(page: str) -> None:
         recipe = rule(module["kernel_memory"], "kernel-memory")  # type: ignore[arg-type]
         assert [finding.id for finding in recipe.ask({KernelMemory: KernelMemory(9 << 30, 0)})] == ["kernel-memory"]
         assert recipe.ask({KernelMemory: KernelMemory(1 << 30, 0)}) == ()
+
+
+def test_the_readme_shows_what_why_prints(necroscope: Program) -> None:
+    """Line by line and in order; it is shortened."""
+    found = re.search(r"\$ necroscope why --bundle (\S+)\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    printed = iter(necroscope("why", "--bundle", ROOT / found[1], columns=92).out.splitlines())
+    said = (line.rstrip() for line in printed)
+    for line in found[2].splitlines():
+        if line.strip() not in ("", "..."):
+            assert line in said, line
