@@ -31,6 +31,7 @@ TRUTH = "truth.json"
 SHOWN = f"{PREFIX}shown-"
 SCHEMA = "necroscope.lab.truth/1"
 SHORTEST_S, LONGEST_S = 3.0, 600.0
+_GOES_ON = "cleaning up goes on: it takes some seconds"
 
 
 class BrokeOff(NecroscopeError):
@@ -144,7 +145,7 @@ def _play(
             )
             truth, shown = _to_its_end(scenario, stage)
     finally:
-        with undisturbed(lambda: _tell(say, "cleaning up goes on; what is left behind otherwise, `lab clean` removes")):
+        with undisturbed(lambda: _tell(say, _GOES_ON)):
             _tell(say, "cleaning up")
             left = clean_run(ledger)
     if left:
@@ -157,8 +158,9 @@ def clean_abandoned(say: Callable[[str], None] = lambda text: None) -> tuple[int
     ledgers, left = abandoned(), []
     remove_stale_recordings(SHOWN)
     for ledger in ledgers:
-        say(f"cleaning up after run {ledger.run}")
-        left += clean_run(ledger)
+        with undisturbed(lambda: _tell(say, _GOES_ON)):
+            _tell(say, f"cleaning up after run {ledger.run}")
+            left += clean_run(ledger)
     return len(ledgers), left
 
 

@@ -67,6 +67,18 @@ def test_what_the_message_names_wins(tmp_path: Path) -> None:
     assert _who(_candidates(node, tmp_path, 70, "napi CPU: 0."))[0] == "computes"
 
 
+@pytest.mark.parametrize(("number", "together"), [(2, False), (10, True)])
+def test_many_of_a_cgroup_are_one_suspect_and_a_few_are_not(tmp_path: Path, number: int, together: bool) -> None:
+    node = Played(2, 90)
+    for place in range(number):
+        node.does(0, 60, 66, 1.0 / number, f"p{place}", 10 + place, frames=SMAPS, mode="system", cgroup="/same")
+    nic_reset(node, 70)
+    suspect = _candidates(node, tmp_path, 70)[0].suspect
+    assert suspect is not None
+    assert suspect.cgroup == "/same"
+    assert (suspect.share > 0.9, len(suspect.pids)) == (together, number if together else 1)
+
+
 def test_somebody_who_takes_a_core_that_is_busy_all_along(tmp_path: Path) -> None:
     node = Played(1, 120)
     for number in range(6):

@@ -18,7 +18,7 @@ _MOST = 4
 # Of a run that goes on for long, the last of it before the symptom tells enough.
 _LONGEST_NS = 40 * NS
 _LONG_S = 10.0
-_GROUP_LEAD = 1.3
+_GROUP_LEAD, _MANY = 1.3, 8
 _ABOUT_AS_CLEAR = 0.6
 _HARDLY = 0.1
 
@@ -106,7 +106,7 @@ def main_suspect(lineup: LineUp) -> Suspect | None:
     group = next((one for one in lineup.by_cgroup if one.unusual), None)
     if best is not None and group is not None and not best.context and group.excess > _GROUP_LEAD * best.excess:
         inside = [one for one in lineup.suspects if one.cgroup == group.cgroup and not one.context]
-        if inside and group.excess >= 0.35:
-            pids = tuple(dict.fromkeys(pid for one in inside for pid in one.pids))
+        pids = tuple(dict.fromkeys(pid for one in inside for pid in one.pids))
+        if len(pids) >= _MANY and group.excess >= 0.35:
             return replace(group, name=inside[0].name, pids=pids)
     return best
