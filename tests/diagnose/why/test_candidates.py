@@ -47,6 +47,16 @@ def test_what_begins_with_the_symptom_or_after_it_did_not_cause_it(tmp_path: Pat
     assert _who(_candidates(node, tmp_path, 70.5)) == (["walks"] if there else [])
 
 
+@pytest.mark.parametrize(("waited", "there"), [(4.6, True), (0.4, False), (None, False)])
+def test_a_core_that_is_not_quite_full_counts_where_somebody_waited(
+    tmp_path: Path, waited: float | None, there: bool
+) -> None:
+    node = Played(2, 90)
+    node.does(0, 60, 65, 0.95, "forks", 1, frames=SMAPS, mode="system", cgroup="/f")
+    node.uses.append((69, ProcessUse(501, 1, "victim", "/", 0.1, 0.0, waited, 1 << 20, 0)))
+    assert _who(_candidates(node, tmp_path, 67)) == (["forks"] if there else [])
+
+
 def test_a_core_for_which_nobody_waited_suits_less(tmp_path: Path) -> None:
     node = Played(2, 90)
     node.usual()

@@ -39,7 +39,7 @@ def explain_symptom(
     """The verdict about one symptom; with `others`, what came before other symptoms counts as well."""
     scene = look_around(store, symptom, recorded, config)
     unseen = _unseen(scene)
-    tried = candidates(scene) if scene.runs else []
+    tried = candidates(scene)
     scene.notes.extend(_new(scene.notes, (note for one in tried for note in damaged(one.profile.notes))))
     best = tried[0] if tried and tried[0].score >= _LEAST_SCORE and tried[0].suspect is not None else None
     if best is None or (unseen is not None and not _covers(best, scene)):

@@ -35,6 +35,7 @@ _EVENT = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 _LEAST_S = 2.0
 _IN_KERNEL = 0.75
 _ALMOST = 0.9
+_STOPPED, _STOPPED_S, _MOST_OF_IT = 0.93, 3.0, 0.5
 _NEARLY_BUSY, _CALLED, _CALLED_S = 0.8, 0.5, 3.0
 _BLOCKS, _FEW_BLOCKS = 12, 3
 # How far from symptoms quiet time is looked for: as far as the recording allows.
@@ -157,6 +158,14 @@ def _runs(times: CoreTime, config: Config) -> list[Run]:
     plain = [one for one in busy if not any(_nearly_all_of(part, one) for part in held)]
     other = [one for one in (*plain, *held) if not any(_nearly_all_of(part, one) for part in called)]
     return sorted([*other, *called], key=lambda run: (run.from_ns, run.cpu))
+
+
+def stopped(scene: Scene) -> list[Run]:
+    """Cores that were not quite full, and for which somebody waited nevertheless most of the time: the kernel stops a
+    thread of real-time priority for a twentieth of each second, and nobody needs to have work just then."""
+    found = runs(scene.times, _STOPPED, _STOPPED_S) if scene.counted else []
+    waited = [(run, waited_for(scene, run, "")) for run in found if scene.in_time(run)]
+    return [run for run, share in waited if share is not None and share >= _MOST_OF_IT]
 
 
 def _nearly_all_of(part: Run, whole: Run) -> bool:
