@@ -40,7 +40,7 @@ def candidates(scene: Scene, most: int = _MOST) -> list[Candidate]:
     """Those of the time before the symptom, the best first. Few are read: the rest suits less at first sight."""
     named = scene.named.cpu if scene.named is not None else None
     at_ns = scene.symptom.at_ns
-    there = [run for run in scene.runs if scene.in_time(run)] or [run for run in stopped(scene) if scene.in_time(run)]
+    there = [run for run in scene.runs if scene.in_time(run)] or stopped(scene)
     there.sort(key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))
     chosen = [part for run in there[:most] for part in _parts(scene, run)]
     found = [_candidate(scene, run) for run in chosen]

@@ -3,11 +3,13 @@ stood. Who leaks now need not be who left the pile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from necroscope.diagnose.why.ledger_of_leaks import Leaks
 from necroscope.query.lives import Life
+
+_ENOUGH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +20,10 @@ class Pile:
     called: Mapping[str, int]
     below: Mapping[str, int]
 
-    def share(self, lives: Iterable[Life]) -> float:
-        """The part of all zombies that was called as these were, or has no such name and stands where these stood."""
-        paths = {life.path for life in lives}
+    def share(self, lives: Sequence[Life]) -> float:
+        """The part of all zombies that was called as these were, or has no such name and stands where these stood. Of
+        many, the last ones tell enough."""
+        paths = {life.path for life in lives[-_ENOUGH:]}
         parents = {_nearest(self.below, path) for path in paths if path not in self.called}
         number = sum(self.called.get(path, 0) for path in paths) + sum(self.below.get(one, 0) for one in parents)
         return min(1.0, number / self.total)

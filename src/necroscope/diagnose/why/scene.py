@@ -161,8 +161,9 @@ def _runs(times: CoreTime, config: Config) -> list[Run]:
 
 
 def stopped(scene: Scene) -> list[Run]:
-    """Cores that were not quite full, and for which somebody waited nevertheless most of the time: the kernel stops a
-    thread of real-time priority for a twentieth of each second, and nobody needs to have work just then."""
+    """Cores that were not quite full before the symptom, and for which somebody waited nevertheless most of the time:
+    the kernel stops a thread of real-time priority for a twentieth of each second, and nobody needs to have work just
+    then."""
     found = runs(scene.times, _STOPPED, _STOPPED_S) if scene.counted else []
     waited = [(run, waited_for(scene, run, "")) for run in found if scene.in_time(run)]
     return [run for run, share in waited if share is not None and share >= _MOST_OF_IT]
