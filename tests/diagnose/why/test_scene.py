@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of, waiting
+from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of, waited_for, waiting
 from necroscope.model import ProcessUse
 from necroscope.query.starved import within
 from necroscope.verdict import Complaint
@@ -87,6 +87,23 @@ def test_who_waited_for_the_core(node: Played, tmp_path: Path) -> None:
     ]
     scene = _scene(node, tmp_path, 70)
     assert waiting(scene, scene.runs[0]) == [("victim", 5, 4.5)]
+
+
+def test_waiting_is_a_share_of_what_is_known(tmp_path: Path) -> None:
+    node = Played(2, 120)
+    node.does(1, 60, 66, 1.0, "hog", 9, cgroup="/hog")
+    # The first look at a process knows no delay; of the run, the second one tells of two seconds.
+    node.uses.append((64, ProcessUse(501, 1, "victim", "/", 0.5, 0.0, None, 1 << 20, 1)))
+    node.uses.append((74, ProcessUse(501, 1, "victim", "/", 0.5, 0.0, 1.7, 1 << 20, 1)))
+    node.uses.append((75, ProcessUse(502, 1, "late", "/", 0.5, 0.0, 0.9, 1 << 20, 1)))
+    scene = _scene(node, tmp_path, 70)
+    (run,) = scene.runs
+    assert [(name, seconds) for name, _, seconds in waiting(scene, run)] == [("victim", 1.7), ("late", 0.9)]
+    assert waited_for(scene, run, "hog") == pytest.approx(0.9)
+    assert waited_for(scene, run, "late") == pytest.approx(0.85)
+    node.uses = node.uses[:1]
+    unknown = _scene(node, tmp_path / "unknown", 70)
+    assert waited_for(unknown, unknown.runs[0], "hog") is None
 
 
 def test_an_empty_store_has_no_span(tmp_path: Path) -> None:

@@ -296,23 +296,32 @@ def _by_second(times: CoreTime, from_ns: int, columns: int) -> tuple[tuple[float
 
 
 def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
-    """Processes whose waiting for a core during a run is known, by name, pid and seconds waited; the longest first.
+    """Processes whose waiting for a core during a run is known, by name, pid and seconds waited; the longest first."""
+    return sorted(((*key, waited) for key, (waited, _) in _waits(scene, run).items()), key=lambda one: -one[2])
 
-    A look tells what passed since the one before it: of that, at most what lies within the run counts.
+
+def waited_for(scene: Scene, run: Run, but: str) -> float | None:
+    """The longest that anybody `but` one waited for the core of a run, as a share of the time that is known of him;
+    None: of nobody, for long enough, is anything known."""
+    least = min(1.0, 0.5 * run.seconds)
+    known = [(waited, passed) for (name, _), (waited, passed) in _waits(scene, run).items() if name != but]
+    return max((min(1.0, waited / passed) for waited, passed in known if passed >= least), default=None)
+
+
+def _waits(scene: Scene, run: Run) -> dict[tuple[str, int], tuple[float, float]]:
+    """By name and pid: seconds waited for the core of a run, and of how many seconds of the run that is known.
+
+    A look tells what passed since the one before it: of that, at most what lies within the run counts. The first look
+    at a process tells nothing.
     """
     window = run.from_ns, run.to_ns + _LOOK_NS
     columns = ["at_ns", "pid", "comm", "run_delay_ms", "cpu"]
     rows = rows_of(scene.store.snapshot(window), "processes", window, columns, notes=scene.notes)
-    found: dict[tuple[str, int], float] = {}
+    found: dict[tuple[str, int], tuple[float, float]] = {}
     for row in rows:
         within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
         if row["run_delay_ms"] is not None and row["cpu"] == run.cpu and within > 0:
             key = str(row["comm"]), int(row["pid"])
-            found[key] = found.get(key, 0.0) + min(row["run_delay_ms"] / 1000, within)
-    return sorted(((*key, seconds) for key, seconds in found.items()), key=lambda one: -one[2])
-
-
-def waited_for(scene: Scene, run: Run, but: str) -> float | None:
-    """The longest that anybody `but` one waited for the core of a run, as a share of it; None: nobody's is known."""
-    waits = [seconds for name, _, seconds in waiting(scene, run) if name != but]
-    return min(1.0, max(waits) / run.seconds) if waits else None
+            waited, passed = found.get(key, (0.0, 0.0))
+            found[key] = waited + min(row["run_delay_ms"] / 1000, within), passed + within
+    return found
