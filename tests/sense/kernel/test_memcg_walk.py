@@ -152,8 +152,8 @@ def test_under_churn_it_never_fails_and_a_family_that_stands_still_stays_exact(f
             walk = walk_memcgs(Host(), 20)
             assert below(walk, still) == 700
             pages = {pin.kind: pin.bytes // os.sysconf("SC_PAGE_SIZE") for pin in families(walk, farm)[still].pins}
-            # the kernel may be moving pages at this moment, a batch of up to 31 on each of a few cores; they are then on no
-            # list, and for us kernel memory
+            # the kernel may be moving pages at this moment, a batch of up to 31 on each of a few cores: they are on no
+            # list then, and for us kernel memory
             assert sum(pages.values()) == 700
             assert pages["tmpfs"] >= 700 - 2 * 31
             churned.add(below(walk, f"/necroscope-lab-{own_name('churn')}/churn"))
