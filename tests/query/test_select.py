@@ -2,33 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from necroscope.query.select import Select, is_clock, is_time
-
-
-@pytest.mark.parametrize(
-    ("event", "time", "clock"),
-    [
-        ("cpu-clock", True, True),
-        ("cpu-clock:ppp", True, True),
-        ("task-clock:u", True, True),
-        ("cycles", True, False),
-        ("cycles:P", True, False),
-        ("cpu-cycles:pp", True, False),
-        ("cpu_core/cycles/", True, False),
-        ("cpu_core/cycles/P", True, False),
-        ("cpu_atom/cpu-cycles/", True, False),
-        ("cpu/cycles/u", True, False),
-        ("page-faults", False, False),
-        ("sched:sched_switch", False, False),
-        ("syscalls:cycles", False, False),
-        ("uncore/cycles/", False, False),
-        ("", False, False),
-    ],
-)
-def test_which_events_stand_for_time(event: str, time: bool, clock: bool) -> None:
-    assert (is_time(event), is_clock(event)) == (time, clock)
+from necroscope.query.select import Select
 
 
 def test_without_a_choice_the_events_that_stand_for_time_count() -> None:

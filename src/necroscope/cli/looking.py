@@ -42,16 +42,30 @@ class Looked:
     def headline(self) -> str:
         """What is shown, out of how much."""
         from necroscope.quantity import plural
+        from necroscope.query.select import FOLDED
         from necroscope.show.caption import cores
 
         made = self.profile
         if not made.timed:
             samples = plural(int(made.ledger.samples.sum()), "sample")
-            return f"{self.words}\n{samples} in folded stacks, which tell no time: shares are of these"
+            what = (
+                "in folded stacks, which tell"
+                if made.ledger.event == FOLDED
+                else f"of {made.ledger.event}, which tells"
+            )
+            return f"{self.words}\n{samples} {what} no time: shares are of these"
         busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
-        counted = "" if made.counted else "; no core counters, so shares are of the cores that were seen"
+        counted = "" if made.counted else f"; no core counters, so {_uncounted(made)}"
         against = f"; against {plural(len(self.baselines), 'window')} of the same length" if self.compared else ""
         return f"{self.words}\n{cores(float(busy))} of {made.cores} cores busy{counted}{against}"
+
+
+def _uncounted(made: Profile) -> str:
+    """What takes the place of counters: which cores, and how cycles became time."""
+    from necroscope.sense.perf.event_names import is_clock
+
+    cores = "shares are of the cores that were seen" if made.ledger.cpus else "cores are those that it takes at least"
+    return cores if is_clock(made.ledger.event) else f"{cores}, and the time between samples tells how long each took"
 
 
 def baseline_options(function: F) -> F:

@@ -25,6 +25,21 @@ Grows = Literal["", "zombies", "directories"]
 PLACEHOLDER = re.compile(r"\{(value|percent|limit)\}")
 """What `because` may hold."""
 _MOST_FUNCTIONS = 8
+# Steps of a loop over CPUs or bits: whoever loops does the work. On a machine with 64 possible CPUs most samples of
+# a sum of per-CPU counters end in them.
+_STEPS = (
+    "cpumask_next",
+    "cpumask_next_and",
+    "cpumask_next_wrap",
+    "find_next_bit",
+    "_find_next_bit",
+    "find_next_and_bit",
+    "_find_next_and_bit",
+    "find_first_bit",
+    "_find_first_bit",
+    "find_next_zero_bit",
+    "_find_next_zero_bit",
+)
 # A sample that is held back while interrupts are off lands where they are switched on again: the caller did the work.
 _SEE_THROUGH = frozenset(
     (
@@ -41,6 +56,7 @@ _SEE_THROUGH = frozenset(
         "rcu_all_qs",
         "asm_sysvec_apic_timer_interrupt",
         "apic_timer_interrupt",
+        *_STEPS,
     )
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.query.chunks import Told, chunks
+from necroscope.query.chunks import Told
 from necroscope.query.core_time import Spent, spent
 from necroscope.query.coverage import covered_s, profiled
 from necroscope.query.keeper import Keeper
 from necroscope.query.kinds import kinds, one_kind
 from necroscope.query.ledger import Ledger
 from necroscope.query.rolled import Detail
+from necroscope.query.sample_time import timed
 from necroscope.query.sealed import again
-from necroscope.query.select import FOLDED, Select, is_clock
+from necroscope.query.select import FOLDED, Select
+from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
@@ -26,6 +29,8 @@ F64s = NDArray[np.float64]
 # Counters are looked at every second.
 _LATE_S = 2.0
 _LEAST_S = 0.001
+# What a sample too many at a window's edge may add.
+_NEARLY_NONE = 0.1
 # With less, nobody took samples; with more, there may have been nothing to take: work is rare on an idle node.
 _SAMPLED = 0.5
 
@@ -37,7 +42,8 @@ class Profile:
     `seconds` is how much of each window the cores were looked at, `core_seconds` the time of the selected cores in it,
     by their own counters. Where these are missing, as in imported profiles, `counted` is False, and it is the time in
     which samples were taken times the number of cores that any sample is of. What was not looked at is 0 seconds.
-    `per_weight` is the core-seconds that a unit of weight stands for; of folded stacks, which tell no time, the share.
+    `per_weight` is the core-seconds that a unit of weight stands for; of events that tell no time, the share. Where
+    samples are of cycles, the ledger's weights are the time that these took (`sample_time`).
     `notes` are sentences about what could not be read, or was left out.
     """
 
@@ -54,7 +60,7 @@ class Profile:
     @property
     def timed(self) -> bool:
         """Whether there is time behind the weights; if not, `cores` are shares of all."""
-        return self.ledger.event != FOLDED
+        return not self.ledger.event or is_time(self.ledger.event)
 
 
 def profile(
@@ -87,34 +93,40 @@ def _profile(
     snapshot = store.snapshot(_hull(windows))
     notes = [f"{note}; what came before it is shown" for note in snapshot.notes]
     ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told, detail)
-    if ledger.event == FOLDED:
+    if ledger.event and not is_time(ledger.event):
         return _shares(select, ledger, notes)
     times, known = spent(snapshot, windows, select.cpus, notes)
     seconds, core_seconds, busy = _denominators(times, windows)
     counted = bool(core_seconds[0] > 0)
-    cores = known or len(ledger.cpus) or len(select.cpus) or 1
+    cores = known or len(ledger.cpus) or len(select.cpus)
     if not counted:
         seconds = _sampled_seconds(ledger, windows, cores, profiled(snapshot) if sampled is None else sampled)
+        cores = cores or _at_once(ledger, seconds)
         core_seconds, busy = seconds * cores, np.zeros(seconds.size)
     elif sampled is not None:
         share = _sampled_share(seconds, windows, sampled)
         seconds, core_seconds, busy = seconds * share, core_seconds * share, busy * share
-    per_weight = 1 / NS if is_clock(ledger.event) else _spread(snapshot, select, baselines, ledger, busy)
-    return Profile(select, ledger, cores, seconds, core_seconds, busy, per_weight, counted, tuple(notes))
+    return Profile(select, ledger, cores, seconds, core_seconds, busy, 1 / NS, counted, tuple(notes))
 
 
 def _shares(select: Select, ledger: Ledger, notes: Sequence[str]) -> Profile:
-    """Folded stacks: of each, the share of the first window's samples."""
+    """Events that tell no time, such as folded stacks: of each, the share of the first window's samples."""
     one, total = np.ones(len(ledger.windows)), float(ledger.total()[1][0])
     return Profile(select, ledger, 1, one, one, one * 0, 1 / total if total > 0 else 0.0, False, tuple(notes))
 
 
 def _sampled_seconds(ledger: Ledger, windows: Sequence[Window], cores: int, sampled: Sequence[Window]) -> F64s:
-    """Seconds of each window in which samples were taken; of clocks, no less than their samples stand for."""
+    """Seconds of each window in which samples were taken; no less than these stand for, where cores are known."""
     seconds = np.array([covered_s(window, sampled) for window in windows])
-    least = ledger.total()[1] / NS / cores if is_clock(ledger.event) else np.full(seconds.size, _LEAST_S)
+    least = ledger.total()[1] / NS / cores if cores else np.full(seconds.size, _LEAST_S)
     found: F64s = np.where(seconds > 0, np.maximum(seconds, least), 0.0)
     return found
+
+
+def _at_once(ledger: Ledger, seconds: F64s) -> int:
+    """How many cores it takes at least for what was sampled, where samples do not tell theirs."""
+    taken = ledger.total()[1] / NS / np.maximum(seconds, _LEAST_S)
+    return max(1, math.ceil(float(taken.max(initial=0.0)) - _NEARLY_NONE))
 
 
 def _sampled_share(seconds: F64s, windows: Sequence[Window], sampled: Sequence[Window]) -> F64s:
@@ -140,7 +152,7 @@ def _ledger(
 ) -> tuple[Ledger, Select]:
     """What was counted, and of which events: clocks and cycles both tell the same time, so only one kind counts."""
     keeper = Keeper([select.window, *baselines])
-    for chunk in chunks(snapshot, select, told, baselines, notes, detail):
+    for chunk in timed(snapshot, select, told, baselines, notes, detail):
         keeper.add(chunk)
     if not select.events:
         kept, note = one_kind(keeper.events)
@@ -167,12 +179,3 @@ def _denominators(times: Sequence[Spent], windows: Sequence[Window]) -> tuple[F6
         found.append((seconds, time.core_s * scale, time.busy_s * scale))
     seconds, core_seconds, busy = np.array(found).T
     return seconds, core_seconds, busy
-
-
-def _spread(snapshot: Snapshot, select: Select, baselines: Sequence[Window], ledger: Ledger, busy: F64s) -> float:
-    """Cycles are spread over the busy time that the cores counted: the cycles of all, whoever was asked about."""
-    if select.pids or select.tids or select.comms or select.cgroups:
-        anybody = Select(select.window, cpus=select.cpus, events=select.events)
-        ledger, _ = _ledger(snapshot, anybody, baselines, False, [])
-    total = float(ledger.weight.sum())
-    return float(busy.sum()) / total if total > 0 and busy.sum() > 0 else 1 / NS

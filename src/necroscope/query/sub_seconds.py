@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.query.chunk import Chunk
-from necroscope.query.chunks import chunks
 from necroscope.query.grid import Grid, columns_of
-from necroscope.query.select import Select, is_clock
+from necroscope.query.sample_time import timed
+from necroscope.query.select import Select
+from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
@@ -23,7 +24,7 @@ def sub_seconds(
     Without a number of cores, those are meant that any sample is of.
     """
     counted = SubSeconds(select.window, cores, most_columns=most_columns)
-    for chunk in chunks(snapshot, select, notes=notes):
+    for chunk in timed(snapshot, select, notes=notes):
         counted.add(chunk, ~_idle(chunk))
     return counted.grid()
 
@@ -49,7 +50,7 @@ class SubSeconds:
         """Count the samples that are marked as busy."""
         self._samples += len(chunk)
         self._cpus.update(np.unique(chunk.cpu).tolist())
-        self._clock &= all(is_clock(chunk.event.names[code]) for code in np.unique(chunk.event.codes))
+        self._clock &= all(is_time(chunk.event.names[code]) for code in np.unique(chunk.event.codes))
         at_ns = chunk.at_ns[busy]
         column = (at_ns - self._from_ns) // self._column_ns
         row = at_ns % NS * self._rows // NS

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.select import Select, is_clock
+from necroscope.query.select import Select
+from necroscope.sense.perf.event_names import is_clock
 from stage.exported import END_NS, rows, source, working
 from stage.recorded import START_NS
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.diagnose.why.suspects import context_of
-from necroscope.query.chunks import chunks
 from necroscope.query.keeper import keep
 from necroscope.query.ledger import Ledger
-from necroscope.query.select import Select, is_clock
+from necroscope.query.sample_time import timed
+from necroscope.query.select import Select
+from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
@@ -30,8 +31,8 @@ def stretches(snapshot: Snapshot, cpu: int, window: Window, most: int = 2) -> li
     seconds = range(window[0] // NS, window[1] // NS + 1)
     windows = [(second * NS, second * NS + NS - 1) for second in seconds]
     select = Select(windows[0], cpus=frozenset({cpu}))
-    ledger = keep(windows, chunks(snapshot, select, others=windows[1:], notes=[]))
-    if not ledger.task.size or not is_clock(ledger.event):
+    ledger = keep(windows, timed(snapshot, select, others=windows[1:], notes=[]))
+    if not ledger.task.size or not is_time(ledger.event):
         return []
     ledger = ledger.without(idle(ledger.stacks))
     found = [one for shares in _shares(ledger) for one in _of_one(shares)]

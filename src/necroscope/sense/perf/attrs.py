@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.errors import BadInput
+from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.layout import Sample
 
 ATTR_MIN_BYTES = 64
@@ -143,8 +144,10 @@ class Events:
         self._index()
 
     def name(self, position: int, name: str) -> None:
-        """Give an event its name."""
-        self.attrs[position] = replace(self.attrs[position], name=plain_name(name))
+        """Give an event its name. One that stands for time is not called by a name of its user's that hides that."""
+        own = default_name(self.attrs[position])
+        name = own if is_time(own) and not is_time(name) else plain_name(name)
+        self.attrs[position] = replace(self.attrs[position], name=name)
 
     def name_by_id(self, counter: int, name: str) -> None:
         """Give the event that has this counter its name; an unknown one is nobody's."""

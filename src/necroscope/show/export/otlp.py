@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from necroscope import __version__
 from necroscope.query.keeper import keep
 from necroscope.query.ledger import Ledger, Task
-from necroscope.query.select import is_clock
+from necroscope.sense.perf.event_names import is_clock
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export import runtime
 from necroscope.show.export.frames import FrameTable, TextTable

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from necroscope.query.keeper import keep
 from necroscope.query.ledger import Ledger, Task
-from necroscope.query.select import is_clock
+from necroscope.sense.perf.event_names import is_clock
 from necroscope.show.export.frames import FrameTable, TextTable
 from necroscope.show.export.pprof_messages import profile_type
 from necroscope.show.export.source import Source

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from necroscope.query.chunk import Chunk
 from necroscope.query.keeper import Keeper
 from necroscope.query.ledger import Ledger
-from necroscope.query.select import is_clock
+from necroscope.sense.perf.event_names import is_clock
 from necroscope.show.export.source import Source
 
 I64s = NDArray[np.int64]
