@@ -50,6 +50,9 @@ _OLD_READ = "do_syscall_64;ksys_read;vfs_read;seq_read;cgroup_seqfile_show"
         # 4.15 to 5.7: each read of statistics walks, under kernels' several names for it
         f"{_OLD_READ};memcg_stat_show;mem_cgroup_iter;css_next_descendant_pre",
         f"{_OLD_READ};mem_cgroup_seqfile_show;memcg_numa_stat_show;mem_cgroup_node_nr_lru_pages",
+        # 5.4 with 64 possible CPUs: most of its samples end in the loop over these
+        f"{_OLD_READ};mem_cgroup_seqfile_show;memcg_numa_stat_show;cpumask_next;find_next_bit",
+        f"{_OLD_READ};memcg_numa_stat_show;mem_cgroup_node_nr_lru_pages;cpumask_next;_find_next_bit.constprop.0",
         "do_syscall_64;ksys_read;mem_cgroup_read_u64;mem_cgroup_usage;mem_cgroup_iter",
         # 4.19 and 5.4 reclaim, 6.x out-of-memory and a write to memory.force_empty
         "handle_mm_fault;mem_cgroup_try_charge;try_charge;try_to_free_mem_cgroup_pages;shrink_node;shrink_node_memcg",

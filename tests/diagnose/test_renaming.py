@@ -14,7 +14,7 @@ from necroscope.store.reader import Store
 from necroscope.verdict import Cause, Verdict
 from stage.incidents import INCIDENTS, called, renamed, unpacked
 
-KEPT = sorted(INCIDENTS.glob("*.ncb"))
+KEPT = sorted(path for path in INCIDENTS.glob("*.ncb") if json.loads(path.with_suffix(".json").read_text())["cause"])
 
 
 class Swapped(Names):

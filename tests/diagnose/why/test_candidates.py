@@ -11,6 +11,7 @@ from necroscope.config import Config
 from necroscope.diagnose.why.candidates import Candidate, candidates
 from necroscope.diagnose.why.scene import Held, look_around, span_of
 from necroscope.model import ProcessUse
+from necroscope.store.tables import Event
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
@@ -55,6 +56,24 @@ def test_a_core_that_is_not_quite_full_counts_where_somebody_waited(
     node.does(0, 60, 65, 0.95, "forks", 1, frames=SMAPS, mode="system", cgroup="/f")
     node.uses.append((69, ProcessUse(501, 1, "victim", "/", 0.1, 0.0, waited, 1 << 20, 0)))
     assert _who(_candidates(node, tmp_path, 67)) == (["forks"] if there else [])
+
+
+def test_a_short_full_time_long_before_does_not_hide_a_long_one_that_is_nearly_full(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.does(0, 40, 42.5, 1.0, "starts", 1, cgroup="/s")
+    node.does(0, 60, 68, 0.95, "walks", 2, frames=SMAPS, mode="system", cgroup="/w")
+    node.uses.append((69, ProcessUse(501, 1, "victim", "/", 0.1, 0.0, 7.0, 1 << 20, 0)))
+    assert _who(_candidates(node, tmp_path, 68.5))[0] == "walks"
+
+
+@pytest.mark.parametrize(("pid", "begin", "there"), [(314, 22, False), (315, 22, True), (314, 40, True)])
+def test_the_recorders_own_start_is_no_suspect(tmp_path: Path, pid: int, begin: int, there: bool) -> None:
+    node = Played(2, 60)
+    node.usual()
+    started = f"pid 314, boot {'0' * 8}-0000-0000-0000-{'0' * 12}"
+    node.events.append(Event(at(20), "recorder-started", "recorder", "recorder", started))
+    node.does(0, begin, begin + 4, 1.0, "necroscope", pid, frames=SMAPS, mode="system", cgroup="/n")
+    assert _who(_candidates(node, tmp_path, begin + 5)) == (["necroscope"] if there else [])
 
 
 def test_a_core_for_which_nobody_waited_suits_less(tmp_path: Path) -> None:
