@@ -8,8 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of, waited_for, waiting
-from necroscope.model import ProcessUse
+from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of
 from necroscope.query.starved import within
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
@@ -77,33 +76,6 @@ def test_the_strip_shows_the_core_and_all_of_them(node: Played, tmp_path: Path) 
     assert strip.system[place] == pytest.approx(0.8, abs=0.06)
     assert strip.average[place] == pytest.approx(0.625, abs=0.02)
     assert strip.busy[(at(50) - strip.from_ns) // NS] == pytest.approx(0.25, abs=0.02)
-
-
-def test_who_waited_for_the_core(node: Played, tmp_path: Path) -> None:
-    node.uses = [
-        (68, ProcessUse(5, 1, "victim", "/", 0.1, 0.0, 4.5, 1, 1)),
-        (68, ProcessUse(6, 1, "elsewhere", "/", 0.1, 0.0, 9.0, 1, 0)),
-        (40, ProcessUse(7, 1, "before", "/", 0.1, 0.0, 9.0, 1, 1)),
-    ]
-    scene = _scene(node, tmp_path, 70)
-    assert waiting(scene, scene.runs[0]) == [("victim", 5, 4.5)]
-
-
-def test_waiting_is_a_share_of_what_is_known(tmp_path: Path) -> None:
-    node = Played(2, 120)
-    node.does(1, 60, 66, 1.0, "hog", 9, cgroup="/hog")
-    # The first look at a process knows no delay; of the run, the second one tells of two seconds.
-    node.uses.append((64, ProcessUse(501, 1, "victim", "/", 0.5, 0.0, None, 1 << 20, 1)))
-    node.uses.append((74, ProcessUse(501, 1, "victim", "/", 0.5, 0.0, 1.7, 1 << 20, 1)))
-    node.uses.append((75, ProcessUse(502, 1, "late", "/", 0.5, 0.0, 0.9, 1 << 20, 1)))
-    scene = _scene(node, tmp_path, 70)
-    (run,) = scene.runs
-    assert [(name, seconds) for name, _, seconds in waiting(scene, run)] == [("victim", 1.7), ("late", 0.9)]
-    assert waited_for(scene, run, "hog") == pytest.approx(0.9)
-    assert waited_for(scene, run, "late") == pytest.approx(0.85)
-    node.uses = node.uses[:1]
-    unknown = _scene(node, tmp_path / "unknown", 70)
-    assert waited_for(unknown, unknown.runs[0], "hog") is None
 
 
 def test_an_empty_store_has_no_span(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from necroscope.clock import NS
 from necroscope.diagnose.why.own_start import own_start
-from necroscope.diagnose.why.scene import Scene, quiet_blocks, stopped, waited_for
+from necroscope.diagnose.why.scene import Scene, quiet_blocks
 from necroscope.diagnose.why.stretches import stretches
 from necroscope.diagnose.why.suspects import LineUp, Suspect, line_up
+from necroscope.diagnose.why.waits import stopped, waited_for
 from necroscope.diagnose.why.weigh import nearness, run_score
 from necroscope.query.profile import Profile, profile
 from necroscope.query.select import Select

@@ -16,8 +16,9 @@ from necroscope.diagnose.why.mechanism_of import UNKNOWN
 from necroscope.diagnose.why.reason import NOBODY, Reasoned, reason
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence, boots, over_boots, recurrence
 from necroscope.diagnose.why.rivals import Case, not_ruled_out, rejected
-from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around, strip_of, waiting
+from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around, strip_of
 from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD
+from necroscope.diagnose.why.waits import waiting
 from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import mean_busy

@@ -28,6 +28,11 @@ def own_start(run: Run, suspect: Suspect | None, told: Iterable[Event]) -> bool:
     )
 
 
+def recorder_pid(event: Event) -> int | None:
+    """The process of a recorder that tells of its start; None for other events."""
+    found = _PID.match(event.text) if event.kind == _STARTED else None
+    return int(found[1]) if found else None
+
+
 def _nobody_else(suspect: Suspect | None, event: Event) -> bool:
-    found = _PID.match(event.text)
-    return suspect is None or (found is not None and suspect.pids == (int(found[1]),))
+    return suspect is None or suspect.pids == (recorder_pid(event),)

@@ -15,9 +15,10 @@ from necroscope.diagnose.why.ledger_of_leaks import Leaks, read_leaks
 from necroscope.diagnose.why.mechanism_of import Found, mechanism_of
 from necroscope.diagnose.why.orders import ORDERED_BY, OWN_CGROUP, Orderer, least_share, orderers
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence
-from necroscope.diagnose.why.scene import Scene, waited_for
+from necroscope.diagnose.why.scene import Scene
 from necroscope.diagnose.why.suspects import Suspect
 from necroscope.diagnose.why.symptom import ASKED
+from necroscope.diagnose.why.waits import waited_for
 from necroscope.diagnose.why.weigh import core_strength, who_strength
 from necroscope.model import Subject
 from necroscope.query.profile import profile

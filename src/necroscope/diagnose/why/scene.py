@@ -35,13 +35,11 @@ _EVENT = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 _LEAST_S = 2.0
 _IN_KERNEL = 0.75
 _ALMOST = 0.9
-_STOPPED, _STOPPED_S, _MOST_OF_IT = 0.93, 3.0, 0.5
 _NEARLY_BUSY, _CALLED, _CALLED_S = 0.8, 0.5, 3.0
 _BLOCKS, _FEW_BLOCKS = 12, 3
 # How far from symptoms quiet time is looked for: as far as the recording allows.
 _AWAY_NS = ((60 * NS, 15 * NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
 _USUALLY_BUSY = 0.8
-_LOOK_NS = 10 * NS
 
 
 class Held(Store):
@@ -158,15 +156,6 @@ def _runs(times: CoreTime, config: Config) -> list[Run]:
     plain = [one for one in busy if not any(_nearly_all_of(part, one) for part in held)]
     other = [one for one in (*plain, *held) if not any(_nearly_all_of(part, one) for part in called)]
     return sorted([*other, *called], key=lambda run: (run.from_ns, run.cpu))
-
-
-def stopped(scene: Scene) -> list[Run]:
-    """Cores that were not quite full before the symptom, and for which somebody waited nevertheless most of the time:
-    the kernel stops a thread of real-time priority for a twentieth of each second, and nobody needs to have work just
-    then."""
-    found = runs(scene.times, _STOPPED, _STOPPED_S) if scene.counted else []
-    waited = [(run, waited_for(scene, run, "")) for run in found if scene.in_time(run)]
-    return [run for run, share in waited if share is not None and share >= _MOST_OF_IT]
 
 
 def _nearly_all_of(part: Run, whole: Run) -> bool:
@@ -293,35 +282,3 @@ def _by_second(times: CoreTime, from_ns: int, columns: int) -> tuple[tuple[float
         busy.append(round(1 - int(spent[:, idle].sum()) / total, 3) if total else None)
         system.append(round(int(spent[:, kernel].sum()) / total, 3) if total else None)
     return tuple(busy), tuple(system)
-
-
-def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
-    """Processes whose waiting for a core during a run is known, by name, pid and seconds waited; the longest first."""
-    return sorted(((*key, waited) for key, (waited, _) in _waits(scene, run).items()), key=lambda one: -one[2])
-
-
-def waited_for(scene: Scene, run: Run, but: str) -> float | None:
-    """The longest that anybody `but` one waited for the core of a run, as a share of the time that is known of him;
-    None: of nobody, for long enough, is anything known."""
-    least = min(1.0, 0.5 * run.seconds)
-    known = [(waited, passed) for (name, _), (waited, passed) in _waits(scene, run).items() if name != but]
-    return max((min(1.0, waited / passed) for waited, passed in known if passed >= least), default=None)
-
-
-def _waits(scene: Scene, run: Run) -> dict[tuple[str, int], tuple[float, float]]:
-    """By name and pid: seconds waited for the core of a run, and of how many seconds of the run that is known.
-
-    A look tells what passed since the one before it: of that, at most what lies within the run counts. The first look
-    at a process tells nothing.
-    """
-    window = run.from_ns, run.to_ns + _LOOK_NS
-    columns = ["at_ns", "pid", "comm", "run_delay_ms", "cpu"]
-    rows = rows_of(scene.store.snapshot(window), "processes", window, columns, notes=scene.notes)
-    found: dict[tuple[str, int], tuple[float, float]] = {}
-    for row in rows:
-        within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
-        if row["run_delay_ms"] is not None and row["cpu"] == run.cpu and within > 0:
-            key = str(row["comm"]), int(row["pid"])
-            waited, passed = found.get(key, (0.0, 0.0))
-            found[key] = waited + min(row["run_delay_ms"] / 1000, within), passed + within
-    return found

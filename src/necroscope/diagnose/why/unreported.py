@@ -16,7 +16,8 @@ from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why.explain import explain_symptom
 from necroscope.diagnose.why.inconclusive import not_readable
-from necroscope.diagnose.why.scene import Held, look_around, waiting
+from necroscope.diagnose.why.scene import Held, look_around
+from necroscope.diagnose.why.waits import waiting
 from necroscope.quantity import share, span
 from necroscope.query.core_heat import core_heat
 from necroscope.query.core_time import core_time
