@@ -47,7 +47,7 @@ class Claim:
     """One link of the chain from the symptom to its cause.
 
     `kind` is one of: symptom, starved-core, victim, walker, mechanism, orderer, grew, leak-source, why-it-runs,
-    recurrence, projection; where nobody is named, not-ruled-out.
+    recurrence, projection, not-ruled-out: a rival, or somebody, that the evidence does not exclude.
     """
 
     kind: str
@@ -57,12 +57,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A rival that was tested, and why it is not the cause. `tested` is False where its numbers are missing."""
+    """A rival that was tested, and why it is not the cause. `tested` is False where its numbers are missing.
+
+    `standing` is how much of the lost time its own numbers claim, from 0 to 1: much of it, and it is not ruled out.
+    """
 
     hypothesis: str
     because: str
     evidence: tuple[Evidence, ...] = ()
     tested: bool = True
+    standing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,32 @@ def test_nobody_can_say_that_nothing_happened_in_a_damaged_recording(tmp_path: P
     assert verdict.missing[0].what.startswith("part of the recording, which cannot be read")
 
 
+@pytest.mark.parametrize(
+    ("told", "missing"),
+    [
+        ((("sensor-blind", "kmsg"),), ["symptoms, which the kernel's log tells of: may not be read"]),
+        ((("perf-unavailable", "perf"),), ["who was on the cores: may not be read"]),
+        ((("sensor-blind", "kmsg"), ("sensor-sees", "kmsg")), None),
+        (
+            (("sensor-sees", "kmsg"), ("sensor-blind", "kmsg")),
+            ["symptoms, which the kernel's log tells of: may not be read"],
+        ),
+        ((("perf-unavailable", "perf"), ("perf-started", "perf")), None),
+        ((("sensor-blind", "gpu"),), None),
+    ],
+)
+def test_who_could_not_watch_cannot_say_that_nothing_happened(
+    tmp_path: Path, told: tuple[tuple[str, str], ...], missing: list[str] | None
+) -> None:
+    node = Played(2, 90)
+    node.usual()
+    for number, (kind, subject) in enumerate(told):
+        node.happens(1 + number, kind, "may not be read", subject, "recorder")
+    verdict = explain(node.write(tmp_path))
+    assert verdict.inconclusive is (missing is not None)
+    assert [one.what for one in verdict.missing] == (missing or [])
+
+
 def test_symptoms_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
     store = _incident(tmp_path)
     told = _spoiled(tmp_path, "events")

@@ -11,10 +11,11 @@ import pytest
 from necroscope.diagnose.why.ask import explain
 from necroscope.model import ProcessUse, Sample, Subject, ZombieName
 from necroscope.sense.containers import Containers
+from necroscope.sense.throttle import Throttle
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
 from necroscope.verdict import Verdict
-from stage.incident import NET_RX, SEND, SYSCALL, WALK, Played, at, nic_reset, unit
+from stage.incident import NET_RX, SEND, SMAPS, SYSCALL, WALK, Played, at, nic_reset, unit
 from stage.looked import Frames, One, batch
 
 _MAKES: Frames = (*SYSCALL, ("cgroup_mkdir", "[kernel]"))
@@ -145,3 +146,47 @@ def test_reclaim_beside_zombies_is_not_a_walk_over_them(tmp_path: Path) -> None:
     assert found.cause is not None
     assert found.cause.kind != "zombie-memcg"
     assert subject != Subject("unit", "other.service")
+
+
+def test_a_rival_whose_own_numbers_speak_for_it_is_not_ruled_out_and_costs_confidence(tmp_path: Path) -> None:
+    found = {}
+    for share in (0.0, 0.45):
+        node = Played(2, 90)
+        node.usual()
+        node.does(1, 60, 67, share, "hypervisor", 1, mode="steal", sampled=0.0)
+        node.does(1, 60, 67, 1.0 - share, "reader", 77, frames=SMAPS, mode="system", cgroup="/r")
+        nic_reset(node, 69)
+        found[share] = explain(node.write(tmp_path / str(share)))
+    clear, doubtful = found[0.0], found[0.45]
+    assert clear.cause is not None
+    assert "steal" in {one.hypothesis for one in clear.rejected}
+    assert not [one for one in clear.chain if one.kind == "not-ruled-out"]
+    assert "steal" not in {one.hypothesis for one in doubtful.rejected}
+    assert any("the hypervisor took 45 %" in one.claim for one in doubtful.chain if one.kind == "not-ruled-out")
+    assert doubtful.cause is None or doubtful.cause.confidence < 0.85 * clear.cause.confidence
+
+
+@pytest.mark.parametrize(("source", "blamed"), [("mark", False), ("kmsg", True)])
+def test_a_job_that_its_own_quota_stopped_is_not_blamed_on_a_bystander(
+    tmp_path: Path, source: str, blamed: bool
+) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.does(1, 60, 67, 1.0, "reader", 77, frames=SMAPS, mode="system", cgroup="/r")
+    node.uses.append((68, ProcessUse(501, 1, "job", "/jobs/one", 0.1, 0.0, 6.0, 1 << 20, 1)))
+    if source == "mark":
+        node.happens(69, "job-failed", "job 7 failed", source="mark")
+    else:
+        nic_reset(node, 69)
+    node.write(tmp_path)
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9, signals=Throttle.signals)
+    for number in range(20, 85):
+        value = 0.9 * min(max(number - 60, 0), 7)
+        writer.add_signals(at(number), [Sample("throttle_throttled_seconds", value, ("/jobs/one",))], "throttle")
+    writer.close(merge=False)
+    verdict = explain(Store(tmp_path))
+    assert (verdict.cause is not None) is blamed
+    if not blamed:
+        assert any(
+            "quotas stopped cgroups for 0.90 s" in one.claim for one in verdict.chain if one.kind == "not-ruled-out"
+        )

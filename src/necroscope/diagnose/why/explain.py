@@ -10,22 +10,24 @@ from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why import leak_words, tell
 from necroscope.diagnose.why.candidates import Candidate, candidates
-from necroscope.diagnose.why.facts import gather
+from necroscope.diagnose.why.facts import Facts, gather
 from necroscope.diagnose.why.holes import Hole
 from necroscope.diagnose.why.mechanism_of import UNKNOWN
 from necroscope.diagnose.why.reason import NOBODY, Reasoned, reason
 from necroscope.diagnose.why.recurrence import ALONE, Recurrence, boots, over_boots, recurrence
 from necroscope.diagnose.why.rivals import Case, not_ruled_out, rejected
 from necroscope.diagnose.why.scene import CRITICAL_NS, Held, Scene, look_around, strip_of
-from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD
+from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD, Suspect
+from necroscope.diagnose.why.symptom import NOTICED
 from necroscope.diagnose.why.waits import waiting
-from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD
+from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD, beside_rival
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.catalog import Window
 from necroscope.verdict import Cause, Claim, Complaint, Missing, ProcessRef, Rejected, Remedy, Verdict
 
 _HARDWARE = frozenset({"hardware-error", "hardware-corrected", "thermal-throttled", "gpu-xid", "io-error"})
+_HARDWARE_NS = 120 * NS
 _LEAST_SCORE = 0.08
 
 
@@ -50,9 +52,12 @@ def explain_symptom(
         return _unexplained(scene, tried, unseen)
     again = recurrence(store, symptom, best.run, reasoned.suspect, recorded, config) if others else ALONE
     reasoned = _with_recurrence(reasoned, again)
+    rivals = _rivals(scene, reasoned)
+    strongest = max((one.standing for one in rivals if not_ruled_out(one)), default=0.0)
+    reasoned = replace(reasoned, confidence=round(reasoned.confidence * beside_rival(strongest), 3))
     if reasoned.confidence < FLOOR:
         return _unexplained(scene, tried, unseen, reasoned)
-    return _verdict(scene, tried, reasoned)
+    return _verdict(scene, tried, reasoned, rivals)
 
 
 def _with_recurrence(reasoned: Reasoned, again: Recurrence) -> Reasoned:
@@ -102,7 +107,7 @@ def _covers(best: Candidate, scene: Scene) -> bool:
 # -- verdicts --------------------------------------------------------------------------------------------
 
 
-def _verdict(scene: Scene, tried: Sequence[Candidate], reasoned: Reasoned) -> Verdict:
+def _verdict(scene: Scene, tried: Sequence[Candidate], reasoned: Reasoned, rivals: Sequence[Rejected]) -> Verdict:
     best, suspect, found = reasoned.best, reasoned.suspect, reasoned.found
     process = ProcessRef(suspect.name, suspect.pid) if suspect.name else None
     if suspect.context and suspect.pid is not None:
@@ -112,8 +117,12 @@ def _verdict(scene: Scene, tried: Sequence[Candidate], reasoned: Reasoned) -> Ve
         "explained" if _whole(reasoned) else "partly-explained",
         scene.symptom,
         cause,
-        (*tell.chain(scene, reasoned, waiting(scene, best.run)), *_history(scene, reasoned)),
-        (*_rivals(scene, tried, reasoned), *found.rejected),
+        (*tell.chain(scene, reasoned, waiting(scene, best.run)), *_history(scene, reasoned), *_standing(rivals)),
+        (
+            *(one for one in rivals if not not_ruled_out(one)),
+            *tell.others(scene, tried, suspect, best),
+            *found.rejected,
+        ),
         tuple(dict.fromkeys(tell.missing(scene, reasoned))),
         _remedies(reasoned),
         best.run.window,
@@ -139,19 +148,29 @@ def _remedies(reasoned: Reasoned) -> tuple[Remedy, ...]:
     return reasoned.found.mechanism.remedies_for(reasoned.subject)
 
 
-def _rivals(scene: Scene, tried: Sequence[Candidate], reasoned: Reasoned) -> tuple[Rejected, ...]:
-    best = reasoned.best
-    case = Case(
+def _rivals(scene: Scene, reasoned: Reasoned) -> tuple[Rejected, ...]:
+    case = _case(scene, reasoned.best, reasoned.suspect, reasoned.facts)
+    found = reasoned.found
+    return rejected(replace(case, cause=found.mechanism.id, explained=frozenset(found.functions)))
+
+
+def _case(scene: Scene, best: Candidate, suspect: Suspect, facts: Facts) -> Case:
+    """What rivals of a starved core are tested on, whatever its cause."""
+    near = (one for one in scene.told if abs(one.at_ns - scene.symptom.at_ns) < _HARDWARE_NS)
+    return Case(
         best.run,
-        reasoned.suspect,
+        suspect,
         best.lineup,
-        reasoned.facts,
+        facts,
         _elsewhere_idle(scene, best),
-        sum(one.kind in _HARDWARE for one in scene.told if abs(one.at_ns - scene.symptom.at_ns) < 120 * NS),
-        reasoned.found.mechanism.id,
-        frozenset(reasoned.found.functions),
+        sum(one.kind in _HARDWARE for one in near),
+        noticed=scene.symptom.source in NOTICED,
     )
-    return (*rejected(case), *tell.others(scene, tried, reasoned.suspect, best))
+
+
+def _standing(rivals: Sequence[Rejected]) -> tuple[Claim, ...]:
+    """Rivals whose own numbers speak for them: these are not ruled out."""
+    return tuple(Claim("not-ruled-out", one.because, one.evidence) for one in rivals if not_ruled_out(one))
 
 
 def _elsewhere_idle(scene: Scene, best: Candidate) -> float | None:
@@ -185,12 +204,11 @@ def _unexplained(
     still: tuple[Claim, ...] = ()
     if best is not None and best.suspect is not None:
         plain = reasoned.facts if reasoned is not None else gather(scene, best.run, best.quiet)[0]
-        case = Case(best.run, best.suspect, best.lineup, plain, _elsewhere_idle(scene, best), 0)
-        standing = rejected(case)
+        standing = rejected(_case(scene, best, best.suspect, plain))
         somebody = tell.not_ruled_out(scene, tried)
         still = (
             *([somebody] if somebody is not None else ()),
-            *(Claim("not-ruled-out", one.because, one.evidence) for one in standing if not_ruled_out(one)),
+            *_standing(standing),
         )
         against = (*(one for one in standing if not not_ruled_out(one)), *tell.others(scene, tried, None, None))
     else:

@@ -12,10 +12,18 @@ from necroscope.clock import iso
 from necroscope.diagnose.why.scene import CRITICAL_NS
 from necroscope.errors import BadInput
 from necroscope.query.landmarks import extent
+from necroscope.query.rows import rows_of
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 from necroscope.verdict import Missing, Verdict
+
+_BLIND = frozenset({"sensor-blind", "perf-unavailable"})
+_WATCHING = _BLIND | {"sensor-sees", "perf-started", "perf-sampling"}
+_NEEDED = (
+    ("kmsg", "symptoms, which the kernel's log tells of", "record as root, or with CAP_SYSLOG"),
+    ("perf", "who was on the cores", "record as root, or with CAP_PERFMON; necroscope record says what perf lacks"),
+)
 
 
 def held_by(snapshot: Snapshot, recorded: Window, notes: list[str]) -> Window:
@@ -38,6 +46,24 @@ def not_held(at_ns: int, held: Window, notes: Sequence[str]) -> Verdict:
     what = f"what happened at {iso(at_ns)}: the recording holds {first} to {last}"
     missing = Missing(what, "ask about a moment of that time, or give the recording of that moment with --store")
     return Verdict("unexplained", missing=(missing,), notes=tuple(notes))
+
+
+def unwatched(snapshot: Snapshot, window: Window, notes: list[str]) -> Verdict | None:
+    """The answer of a recorder that could not watch for symptoms; None where it could.
+
+    What it could not see for good, and not only for a while: the kernel's log, which tells of symptoms, and samples,
+    which tell who was on a core.
+    """
+    columns = ["at_ns", "kind", "subject", "text"]
+    rows = rows_of(snapshot, "events", window, columns, lambda row: row["kind"] in _WATCHING, notes=notes)
+    last = {(row["subject"], row["kind"] in _BLIND): row for row in rows}
+    missing = [
+        Missing(f"{what}: {row['text']}", hint)
+        for subject, what, hint in _NEEDED
+        if (row := last.get((subject, True))) is not None
+        and ((seen := last.get((subject, False))) is None or seen["at_ns"] < row["at_ns"])
+    ]
+    return Verdict("unexplained", missing=tuple(missing), notes=tuple(notes)) if missing else None
 
 
 def not_readable(notes: Sequence[str]) -> Verdict:

@@ -89,6 +89,8 @@ class Case:
     cause: str = ""
     explained: frozenset[str] = frozenset()
     """Functions that the cause itself accounts for."""
+    noticed: bool = False
+    """Whether somebody noticed the symptom who may have been stopped himself, as opposed to the kernel."""
 
     @property
     def window(self) -> Window:
@@ -101,9 +103,8 @@ _OWN_WORK = 0.5
 
 
 def not_ruled_out(rival: Rejected) -> bool:
-    """Whether a rival's own numbers speak for it: it had a large share of the core."""
-    shares = [one.value for one in rival.evidence if one.unit == "share" and rival.hypothesis != "cpu-affinity"]
-    return any(isinstance(value, float) and value >= _NOT_RULED_OUT for value in shares)
+    """Whether a rival's own numbers speak for it: it claims a large part of the lost time."""
+    return rival.tested and rival.standing >= _NOT_RULED_OUT
 
 
 def rejected(case: Case) -> tuple[Rejected, ...]:
@@ -153,7 +154,7 @@ def _reclaim(case: Case) -> Rejected:
         Evidence(text, "samples", round(own, 3), "share", case.window),
     )
     counted = "".join(f"; {one.text}" for one in evidence[:-1])
-    return Rejected("reclaim", f"{text}{counted}: its own work is not what took the time", evidence)
+    return Rejected("reclaim", f"{text}{counted}: its own work is not what took the time", evidence, standing=own)
 
 
 def _rate(case: Case, rival: str, name: str, what: str, part: float, where: str) -> Rejected:
@@ -166,11 +167,11 @@ def _rate(case: Case, rival: str, name: str, what: str, part: float, where: str)
         Evidence(f"{count(now)} {what} a second{quiet}", name, round(now, 1), "1/s", case.window),
         Evidence(samples, "samples", round(part, 3), "share", case.window),
     )
-    return Rejected(rival, f"{evidence[0].text}; {samples}", evidence)
+    return Rejected(rival, f"{evidence[0].text}; {samples}", evidence, standing=part)
 
 
 def _told(case: Case, rival: str, text: str, value: float) -> Rejected:
-    return Rejected(rival, text, (Evidence(text, "samples", round(value, 3), "share", case.window),))
+    return Rejected(rival, text, (Evidence(text, "samples", round(value, 3), "share", case.window),), standing=value)
 
 
 def _in(case: Case, functions: tuple[str, ...]) -> float:
@@ -222,9 +223,8 @@ def _interrupt_affinity(case: Case) -> Rejected:
     before = case.facts.get("interrupts_served_by_cpu_core_before")
     if served is not None:
         text += f"; {count(served)} a second came in" + ("" if before is None else f", {count(before)} in quiet times")
-    return Rejected(
-        "interrupt-affinity", text, (Evidence(text, "cpu", round(max(part, sampled), 3), "share", case.window),)
-    )
+    evidence = Evidence(text, "cpu", round(max(part, sampled), 3), "share", case.window)
+    return Rejected("interrupt-affinity", text, (evidence,), standing=max(part, sampled))
 
 
 def _hardware(case: Case) -> Rejected:
@@ -247,7 +247,7 @@ def _steal(case: Case) -> Rejected:
     if not case.run.counted:
         return Rejected("steal", "the core's counters were not recorded", (), tested=False)
     text = f"the hypervisor took {share(part)} of the core"
-    return Rejected("steal", text, (Evidence(text, "cpu", round(part, 3), "share", case.window),))
+    return Rejected("steal", text, (Evidence(text, "cpu", round(part, 3), "share", case.window),), standing=part)
 
 
 def _quota(case: Case) -> Rejected:
@@ -255,5 +255,9 @@ def _quota(case: Case) -> Rejected:
     if name not in case.facts:
         return Rejected("cpu-quota", "no cgroup with a CPU quota was seen", (), tested="throttle_periods" in case.facts)
     now, before = case.facts[name], case.facts.get(f"{name}_before", 0.0)
-    text = f"quotas stopped cgroups for {now:.2f} s a second, {before:.2f} in quiet times; a stopped task takes no core"
-    return Rejected("cpu-quota", text, (Evidence(text, "throttle", round(now, 3), "s/s", case.window),))
+    text = f"quotas stopped cgroups for {now:.2f} s a second, {before:.2f} in quiet times"
+    evidence = (Evidence(text, "throttle", round(now, 3), "s/s", case.window),)
+    if case.noticed:
+        # What a job loses to its own quota looks to it like any other delay.
+        return Rejected("cpu-quota", text, evidence, standing=min(1.0, max(0.0, now - before)))
+    return Rejected("cpu-quota", f"{text}; a stopped task takes no core", evidence)

@@ -49,18 +49,44 @@ NOTICED = frozenset({"mark", "ray"})
 EVER: Window = (0, (1 << 63) - 1)
 _NEAR_NS = 60 * NS
 _MOST_UNCERTAIN_NS = 120 * NS
+_NEGATION = 60
+# Whole words, or the parts of a kind such as job-failed: "latest" is not late, and a failover did not fail.
 _WENT_WRONG = re.compile(
-    r"(?:\b|_|-)(?:fail|error|lost|timed?[ -]?out|timeout|reset|stall|stuck|crash|kill|hang|hung|slow|dead|died|abort|"
-    r"unreachable|disconnect|drop|starv|late|miss)",
+    r"(?<![a-z])(?:fail(?:s|ed|ing|ures?)?|err(?:ors?|ored)?|lost|losing|tim(?:es?|ed|ing)[ -]?out|timeouts?|"
+    r"resets?|resetting|stall(?:s|ed|ing)?|stuck|crash(?:es|ed|ing)?|kill(?:s|ed|ing)?|hang(?:s|ing)?|hung|"
+    r"slow(?:s|ed|er|ing|ly)?|slowdown|dead|died|dying|dies|deadlock(?:ed)?|abort(?:s|ed|ing)?|unreachable|"
+    r"unresponsive|not responding|no response|disconnect(?:s|ed|ing|ion)?|drop(?:s|ped|ping)?|starv(?:es|ed|ing|ation)|"
+    r"late|missed|misses|missing|preempted|evicted)(?![a-z])",
     re.IGNORECASE,
+)
+# What says that it did not happen: "no errors", "0 failed", "did not crash", "errors: 0", "without a timeout".
+_DID_NOT = re.compile(
+    r"(?:\b(?:no|not|without|never|none|zero|0|nothing|fixed|resolved|recovered from|cleared)|n't)(?:\s+\w+){0,2}\s+$",
+    re.IGNORECASE,
+)
+_NONE = re.compile(r"\s*(?:[:=]\s*|\s)(?:0|none|no|nil)\b(?![.:]\d)", re.IGNORECASE)
+# What a mark is called where it tells of progress: whatever its words say.
+_PROGRESS = frozenset(
+    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy"}
 )
 
 
 def is_symptom(event: Event) -> bool:
     """Whether an event tells of something that a taken core can cause."""
     if event.source in NOTICED:
-        return event.kind in STARVATION or bool(_WENT_WRONG.search(f"{event.kind} {event.text}"))
+        return event.kind in STARVATION or (event.kind not in _PROGRESS and _went_wrong(event.kind, event.text))
     return event.source in SYMPTOM_SOURCES and event.kind in STARVATION
+
+
+def _went_wrong(kind: str, text: str) -> bool:
+    """Whether a kind, or a sentence, tells of something that went wrong and not that it did not."""
+    if _WENT_WRONG.search(kind):
+        return True
+    return any(
+        not _DID_NOT.search(text, max(0, found.start() - _NEGATION), found.start())
+        and not _NONE.match(text, found.end())
+        for found in _WENT_WRONG.finditer(text)
+    )
 
 
 def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | None = None) -> list[Event]:

@@ -15,7 +15,7 @@ from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
 from necroscope.diagnose.why.explain import explain_symptom
-from necroscope.diagnose.why.inconclusive import not_readable
+from necroscope.diagnose.why.inconclusive import not_readable, unwatched
 from necroscope.diagnose.why.scene import Held, look_around
 from necroscope.diagnose.why.waits import waiting
 from necroscope.quantity import share, span
@@ -53,7 +53,9 @@ def unreported(
         name = cause.process.name if cause.process else ""
         if any(other != name and waited >= _WAITED * run.seconds for other, _, waited in waiting(scene, run)):
             return replace(verdict, notes=tuple(told))
-    return not_readable(told) if told else Verdict("no-symptom")
+    if told:
+        return not_readable(told)
+    return unwatched(store.snapshot(recorded), recorded, told) or Verdict("no-symptom")
 
 
 def held_cores(store: Held, recorded: Window, config: Config, notes: list[str]) -> list[Run]:

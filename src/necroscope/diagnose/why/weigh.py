@@ -65,6 +65,11 @@ def who_strength(suspect: Suspect, lineup: LineUp, run: Run) -> float:
     return strength * (0.9 if run.seconds < 2.5 else 1.0)
 
 
+def beside_rival(standing: float) -> float:
+    """How sure a verdict still is beside a rival that claims so much of the lost time for itself."""
+    return 1 - 0.6 * standing
+
+
 def core_strength(run: Run, at_ns: int, named: NamedCore | None, rival_score: float, own_score: float) -> float:
     """How sure it is that this core's starvation made the symptom: when it was, and whether another one suits too."""
     strength = 0.99 * math.pow(nearness(run, at_ns), 0.7)
