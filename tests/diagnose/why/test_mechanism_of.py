@@ -120,3 +120,13 @@ def test_many_short_lives_are_a_storm_whatever_their_stacks() -> None:
         near = mechanism_of(_suspect(USER, 0.1, tuple(range(1, few))), {}, KNOWN)
         assert near is not None
         assert near.mechanism.id == "user-hog"
+
+
+@pytest.mark.parametrize(("needs", "named"), [(True, "user-hog"), (False, "lock-spin")])
+def test_what_needs_the_kernels_time_is_not_the_cause_of_who_mostly_computes(needs: bool, named: str) -> None:
+    spins = Mechanism("lock-spin", "spins", "?", ("x",), functions=("futex_wait",), needs_kernel_time=needs)
+    stacks = ((text((("main", "a.out"), ("futex_wait", "[kernel]"))), 2.0), (text((("main", "a.out"),)), 3.0))
+    suspect = replace(_suspect(USER, kernel=0.4), stacks=stacks)
+    found = mechanism_of(suspect, {}, (spins, HOG, UNKNOWN))
+    assert found is not None
+    assert found.mechanism.id == named

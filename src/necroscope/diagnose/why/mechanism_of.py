@@ -19,6 +19,7 @@ _LOADING = frozenset(
 )
 _MOSTLY_USER = 0.6
 _NOBODY_WAITED, _MOST_OF_IT = 0.45, 0.5
+_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def mechanism_of(suspect: Suspect, facts: Mapping[str, float], known: Sequence[M
             rejected.append(_refuted(one, judged))
             continue
         found = Found(one.mechanism, one.share, one.functions, judged, _strength(one, judged))
-        if found.strength >= 0.7 and not (1 - suspect.kernel >= _MOSTLY_USER and one.share < 0.5):
+        if found.strength >= 0.7 and not _in_user_code(one, suspect):
             return _with(found, rejected)
         weak = weak or found
     if (storm := _storm(suspect, facts, known)) is not None:
@@ -56,6 +57,11 @@ def mechanism_of(suspect: Suspect, facts: Mapping[str, float], known: Sequence[M
     if weak is not None and weak.share >= 0.5:
         return _with(weak, rejected)
     return _nameless(suspect, facts, known, rejected)
+
+
+def _in_user_code(one: Match, suspect: Suspect) -> bool:
+    """Whether what happens in the kernel is the smaller part of a suspect who mostly computes."""
+    return one.mechanism.needs_kernel_time and 1 - suspect.kernel >= _MOSTLY_USER and one.share < _HALF
 
 
 def _storm(suspect: Suspect, facts: Mapping[str, float], known: Sequence[Mechanism]) -> Found | None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from necroscope import clock
 from necroscope.clock import NS, iso
 from necroscope.config import Config
 from necroscope.diagnose.why.candidates import candidates
@@ -27,7 +26,6 @@ from necroscope.store.tables import Event
 from necroscope.verdict import Claim, Complaint
 
 _OTHERS = 5
-_BUDGET_S = 3.0
 # Symptoms of one incident come in a row: they are one witness, not many.
 _APART_NS = 10 * NS
 _LONG_NS = 600 * NS
@@ -71,15 +69,11 @@ ALONE = Recurrence(0, ())
 def recurrence(
     store: Held, symptom: Complaint, run: Run, suspect: Suspect, recorded: Window, config: Config
 ) -> Recurrence:
-    """Look at the other symptoms of the recording, the nearest first, as far as a little time goes. Those of the same
-    `run` are no other time."""
+    """Look at the nearest of the recording's other symptoms. Those of the same `run` are no other time."""
     if not suspect.name:
         return ALONE
-    began_s = clock.elapsed_s()
     looked, same = 0, []
-    for one in _others(store, symptom, recorded):
-        if looked >= _OTHERS or clock.elapsed_s() - began_s > _BUDGET_S:
-            break
+    for one in _others(store, symptom, recorded)[:_OTHERS]:
         scene = look_around(store, complaint(one), recorded, config)
         tried = candidates(scene, 2)
         if tried and tried[0].run.cpu == run.cpu and tried[0].run.overlaps(run.window):
