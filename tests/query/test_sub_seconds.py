@@ -88,3 +88,11 @@ def test_damage_is_told(tmp_path: Path) -> None:
     notes: list[str] = []
     assert sub_seconds(store.snapshot(), Select(WINDOW), notes=notes).values.size == 0
     assert len(notes) == 1
+
+
+def test_time_without_any_sample_is_unknown_and_not_idle(tmp_path: Path) -> None:
+    first = [One(START_NS + second * NS, LOOP, weight=A_CELL) for second in range(3)]
+    again = [One(START_NS + second * NS, LOOP, weight=A_CELL) for second in range(12, 15)]
+    window = (START_NS, START_NS + 15 * NS - 1)
+    grid = sub_seconds(_store(tmp_path, [*first, *again]).snapshot(), Select(window), cores=1)
+    assert np.isnan(grid.values).all(axis=0).tolist() == [*[False] * 2, False, *[True] * 9, *[False] * 3]

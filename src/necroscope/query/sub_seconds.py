@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.query.chunk import Chunk
+from necroscope.query.coverage import profiled
 from necroscope.query.grid import Grid, columns_of
 from necroscope.query.sample_time import timed
 from necroscope.query.select import Select
@@ -26,7 +29,16 @@ def sub_seconds(
     counted = SubSeconds(select.window, cores, most_columns=most_columns)
     for chunk in timed(snapshot, select, notes=notes):
         counted.add(chunk, ~_idle(chunk))
-    return counted.grid()
+    return _without_holes(counted.grid(), profiled(snapshot, select.window))
+
+
+def _without_holes(grid: Grid, sampled: Sequence[Window]) -> Grid:
+    """Columns in which nobody took samples are unknown, not idle."""
+    for column in range(grid.values.shape[1]):
+        begin = grid.from_ns + column * grid.column_ns
+        if not any(low < begin + grid.column_ns and high >= begin for low, high in sampled):
+            grid.values[:, column] = np.nan
+    return grid
 
 
 def _idle(chunk: Chunk) -> NDArray[np.bool_]:

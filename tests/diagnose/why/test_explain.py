@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.clock import NS
+from necroscope.clock import NS, iso
 from necroscope.diagnose.why import explain
 from necroscope.diagnose.why.weigh import HALF_TOLD
 from necroscope.model import ProcessUse, Subject
@@ -372,3 +372,15 @@ def test_who_may_have_been_it_is_told_where_nobody_is_named(tmp_path: Path, seco
     assert "first (pid 77) took " in told
     assert "second (pid 78) took " in told
     assert not {"process first", "process second"} & {one.hypothesis for one in verdict.rejected}
+
+
+def test_time_near_the_symptom_that_was_not_recorded_is_told_once(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.does(1, 60, 67, 1.0, "reader", 77, frames=SMAPS, mode="system")
+    gap = f"no samples were taken from {iso(at(40))} to {iso(at(44))} (4.0 s): perf ended by itself"
+    node.happens(44, "recorder-gap", gap, "perf", "recorder")
+    nic_reset(node, 69)
+    verdict = explain(node.write(tmp_path))
+    assert verdict.cause is not None
+    assert [one.what for one in verdict.missing].count(gap) == 1

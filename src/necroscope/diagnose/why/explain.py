@@ -213,13 +213,14 @@ def _unexplained(
         against = (*(one for one in standing if not not_ruled_out(one)), *tell.others(scene, tried, None, None))
     else:
         against = tell.no_core(scene) if not tried else ()
+    links = tell.missing(scene, reasoned)
     return Verdict(
         "unexplained",
         scene.symptom,
         None,
         (*tell.what_was_seen(scene, tried), *still),
         against,
-        (*lacking, *tell.missing(scene, reasoned), *tell.doubts(reasoned)),
+        (*lacking, *(one for one in links if not (unseen and one.what == unseen.text)), *tell.doubts(reasoned)),
         window=scene.lookback,
         strip=strip,
         notes=tuple(scene.notes),

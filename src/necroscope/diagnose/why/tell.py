@@ -246,6 +246,9 @@ def missing(scene: Scene, reasoned: Reasoned | None) -> Iterator[Missing]:
         yield Missing(what, DAMAGE_HINT)
     elif not scene.counted:
         yield Missing("the cores' own counters: idle and steal are guessed from samples", "import mpstat -o JSON too")
+    for hole in scene.holes:
+        if hole.to_ns > scene.lookback[0] and hole.from_ns < scene.lookback[1]:
+            yield Missing(hole.text, "what happened then is unknown; see necroscope events --kind recorder-gap")
     queue = named_queue(scene.symptom)
     if queue is not None and scene.named is None:
         what = f"which core serves queue {queue} of {scene.symptom.subject or 'the device'}: nobody recorded it"
