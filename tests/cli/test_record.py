@@ -59,12 +59,12 @@ def test_help_names_the_place(necroscope: Program) -> None:
 
 
 def test_without_perf_one_sentence_says_so(necroscope: Program, tmp_path: Path) -> None:
-    ran = necroscope("record", "--store", tmp_path / "a", "--for", "2.5s", env={"PATH": "/nowhere"})
+    ran = necroscope("record", "--store", tmp_path / "a", "--for", "2.5s", env={"NECROSCOPE_PATH": "/nowhere"})
     assert ran.code == 0
     assert ran.err.count("necroscope: no samples are taken: perf is not installed") == 1
     assert "recorded " in ran.err.splitlines()[-1]
     assert "no samples" in ran.err.splitlines()[-1]
-    quiet = necroscope("record", "-q", "--store", tmp_path / "b", "--for", "1s", env={"PATH": "/nowhere"})
+    quiet = necroscope("record", "-q", "--store", tmp_path / "b", "--for", "1s", env={"NECROSCOPE_PATH": "/nowhere"})
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 

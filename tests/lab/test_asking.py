@@ -93,3 +93,10 @@ def test_no_store_is_no_answer(tmp_path: Path) -> None:
     document, complaint = ask(tmp_path / "nothing", started=lambda child: pids.append(child.pid))
     assert (document, complaint) == (None, f"{tmp_path}/nothing is no store.")
     assert len(pids) == 1
+
+
+def test_what_lies_in_the_working_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "necroscope").mkdir()
+    (tmp_path / "necroscope" / "__init__.py").write_text("raise SystemExit('evil')")
+    monkeypatch.chdir(tmp_path)
+    assert ask(tmp_path / "absent")[1] == f"{tmp_path}/absent is no store."

@@ -31,7 +31,7 @@ def test_a_unit_that_leaks_is_named_with_restarts_and_zombies(necroscope: Progra
         stage.add_unit("counted.service", leaky_unit(stay_after=RUNS))
         wait_for(lambda: stage.show("counted.service", "SubState") == "running", "a unit that stays up", patience_s=20)
         wait_for(lambda: int(stage.show("counted.service", "NRestarts")) == RUNS, "its restarts")
-        document = necroscope("scan", "--json", env={"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={stage.bus}"}).document
+        document = necroscope("scan", "--json", env={"NECROSCOPE_SYSTEM_BUS": str(stage.bus)}).document
         found = _findings(document, "unit", "counted.service")
         assert set(found) == {"crash-loop", "zombie-memcg"}
         leak, loop = found["zombie-memcg"], found["crash-loop"]
@@ -54,7 +54,7 @@ def test_a_container_that_leaks_is_named_with_restarts_and_zombies(necroscope: P
     with container_engine() as engine:
         engine.run("leaky", script)
         wait_for(lambda: int(engine.inspect("leaky", "{{.RestartCount}}")) == RUNS, "a crash loop", patience_s=30)
-        document = necroscope("scan", "--json", env={"DOCKER_HOST": f"unix://{engine.socket}"}).document
+        document = necroscope("scan", "--json", env={"NECROSCOPE_CONTAINER_SOCKET": str(engine.socket)}).document
         found = _findings(document, "container", "leaky")
         assert set(found) == {"crash-loop", "zombie-memcg"}
         assert _value(found["zombie-memcg"], "against") == (

@@ -53,7 +53,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
     """A recording in which a unit leaks RUNS times and then stays up, and a timer's unit works well once."""
     store = tmp_path_factory.mktemp("leak")
     with booted_systemd() as stage:
-        environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={stage.bus}"}
+        environment = {**os.environ, "NECROSCOPE_SYSTEM_BUS": str(stage.bus)}
         command = [PROGRAM, "record", "--store", str(store), "-q"]
         recorder = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:

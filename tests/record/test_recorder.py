@@ -138,7 +138,7 @@ def test_a_second_recorder_is_told_who_is_first(necroscope: Program, tmp_path: P
 
 
 def test_without_perf_the_rest_is_recorded(necroscope: Program, tmp_path: Path) -> None:
-    ran = necroscope("record", "--store", tmp_path, "--for", "3s", env={"PATH": "/nowhere"})
+    ran = necroscope("record", "--store", tmp_path, "--for", "3s", env={"NECROSCOPE_PATH": "/nowhere"})
     assert ran.code == 0
     (event,) = _ask(necroscope, tmp_path, "select text from events where kind = 'perf-unavailable' limit 1")
     assert "perf is not installed" in event["text"]

@@ -73,7 +73,7 @@ def test_a_missing_perf_is_told_once_and_taken_when_it_comes(tmp_path: Path) -> 
     others = {name: shutil.which(name) for name in ("sh", "mount", "unshare")}
     for name, path in others.items():
         (programs / name).symlink_to(str(path))
-    with load(), recorder(store, env={"PATH": folder}) as process:
+    with load(), recorder(store, env={"NECROSCOPE_PATH": folder}) as process:
         wait(lambda: bool(told(store, "perf-unavailable")), "the complaint", 10.0)
         time.sleep(4.0)
         (programs / "perf").symlink_to(perf)

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.errors import Unavailable
+from necroscope.sense import surroundings
 from necroscope.sense.bus import ADDRESS, USUAL, bus_socket, cgroup_root, file_root
 from necroscope.sense.host import READ_LIMIT_BYTES, Host
+from necroscope.sense.systemd import Systemd
 
 
 @pytest.mark.parametrize(
@@ -21,9 +24,33 @@ from necroscope.sense.host import READ_LIMIT_BYTES, Host
         ("nonsense", USUAL),
     ],
 )
-def test_the_bus_can_be_named(monkeypatch: pytest.MonkeyPatch, address: str, path: str) -> None:
+def test_an_ordinary_user_can_name_the_bus(monkeypatch: pytest.MonkeyPatch, address: str, path: str) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: False)
     monkeypatch.setenv(ADDRESS, address)
     assert bus_socket() == path
+
+
+def test_with_privileges_only_our_own_variable_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: True)
+    monkeypatch.setenv(ADDRESS, "unix:path=/home/eve/bus")
+    assert bus_socket() == USUAL
+    monkeypatch.setenv(surroundings.SYSTEM_BUS, "/run/box/bus")
+    assert bus_socket() == "/run/box/bus"
+
+
+@pytest.mark.root
+def test_a_strangers_bus_is_not_asked(tmp_path: Path) -> None:
+    path = tmp_path / "bus"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        listener.settimeout(0.2)
+        os.chown(path, 12345, 0)
+        assert cgroup_root(Claims(b"0::/box/init.scope\n"), str(path)) == ""
+        with pytest.raises(Unavailable, match="may be changed by others than root"):
+            Systemd(bus=str(path)).read(Host())
+        with pytest.raises(TimeoutError):
+            listener.accept()
 
 
 def test_files_lie_where_the_bus_lies() -> None:

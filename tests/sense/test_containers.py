@@ -14,7 +14,7 @@ import pytest
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
 from necroscope.model import ContainerState, Reading, Sample, Unseen
-from necroscope.sense import containers, docker_containers
+from necroscope.sense import containers, docker_containers, surroundings
 from necroscope.sense.containers import Containers
 from necroscope.sense.docker_containers import container_state, count_deaths, with_deaths
 from necroscope.sense.host import Host
@@ -272,10 +272,36 @@ def test_a_socket_under_two_names_is_asked_once(tmp_path: Path) -> None:
 
 
 def test_the_users_own_engine_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: False)
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/7/docker.sock")
     assert containers._usual_sockets() == ["/run/user/7/docker.sock", *containers.SOCKETS]
     monkeypatch.setenv("DOCKER_HOST", "tcp://somewhere:2375")
     assert containers._usual_sockets() == list(containers.SOCKETS)
+
+
+def test_with_privileges_only_our_own_variable_names_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: True)
+    monkeypatch.setenv("DOCKER_HOST", "unix:///home/eve/docker.sock")
+    assert containers._usual_sockets() == list(containers.SOCKETS)
+    monkeypatch.setenv(surroundings.CONTAINER_SOCKET, "/run/box/docker.sock")
+    assert containers._usual_sockets() == ["/run/box/docker.sock", *containers.SOCKETS]
+
+
+@pytest.mark.root
+def test_a_strangers_sockets_are_not_asked(tmp_path: Path) -> None:
+    def crictl(command: Sequence[str], timeout_s: float) -> bytes:
+        raise AssertionError("asked")
+
+    (tmp_path / "containerd.sock").touch()
+    os.chown(tmp_path / "containerd.sock", 12345, 0)
+    with http_server(engine([ROW], {ID: DETAIL})) as path:
+        os.chown(path, 12345, 0)
+        reading = Containers([path], [str(tmp_path / "containerd.sock")], crictl).read(Host())
+    assert reading.records == ()
+    assert [
+        f"{path} may be changed" in one.reason
+        for one, path in zip(reading.unseen, (path, tmp_path / "containerd.sock"), strict=True)
+    ] == [True, True]
 
 
 def test_a_cri_runtime_is_asked_as_well(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from necroscope import clock
 from necroscope.errors import BadInput, Unavailable
+from necroscope.sense import surroundings
 from necroscope.store import place
 from necroscope.store.bundle import Entry, pack
 from necroscope.store.catalog import journals
@@ -154,7 +156,8 @@ def test_of_a_bundle_the_right_option_is_said(tmp_path: Path) -> None:
     assert refused.value.hint == f"read it with `--bundle {file}`"
 
 
-def test_where_stores_are(tmp_path: Path) -> None:
+def test_where_stores_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: False)
     system, own = tmp_path / "system", tmp_path / "state" / "necroscope"
     environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
     with pytest.raises(BadInput, match="There is no store in"):
@@ -173,3 +176,18 @@ def test_where_stores_are(tmp_path: Path) -> None:
     assert place.to_write(None, environment, system) == (system if os.geteuid() == 0 else own)
     home = {"HOME": str(tmp_path)}
     assert place.to_write(None, home, system) in (system, tmp_path / ".local" / "state" / "necroscope")
+
+
+def test_with_privileges_no_store_is_read_where_the_environment_leads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surroundings, "privileged", lambda: True)
+    monkeypatch.setattr(surroundings.pwd, "getpwuid", lambda uid: SimpleNamespace(pw_dir=str(tmp_path / "root")))
+    Writer(tmp_path / "eve" / "necroscope").close()
+    Writer(tmp_path / "eve" / ".local" / "state" / "necroscope").close()
+    environment = {"XDG_STATE_HOME": str(tmp_path / "eve"), "HOME": str(tmp_path / "eve")}
+    own = tmp_path / "root" / ".local" / "state" / "necroscope"
+    with pytest.raises(BadInput, match=f"There is no store in .* or {own}"):
+        place.to_read(None, environment, tmp_path / "system")
+    Writer(own).close()
+    assert place.to_read(None, environment, tmp_path / "system") == own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -75,6 +76,7 @@ def main() -> None:
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """The program. Every error leaves one sentence and a hint on stderr, and its exit code."""
+    _distrust_temporary_folder()
     try:
         sys.exit(main.main(args=arguments, prog_name="necroscope", standalone_mode=False) or 0)
     except click.exceptions.Exit as leave:
@@ -96,6 +98,23 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(_say(f"the output cannot be written: {error.strerror}.", "make room, or write elsewhere", 3))
     except Exception:
         sys.exit(_say_defect())
+
+
+def _distrust_temporary_folder() -> None:
+    """With privileges, a $TMPDIR in which somebody else could put other files in place of ours is not used."""
+    folder = os.environ.get("TMPDIR")
+    if not folder:
+        return
+    from pathlib import Path
+
+    from necroscope.sense.ownership import privileged, weak_part
+
+    try:
+        weak = privileged() and weak_part(Path(folder).absolute())
+    except OSError:
+        weak = folder
+    if weak:
+        del os.environ["TMPDIR"]
 
 
 def _say(message: str, hint: str, code: int) -> int:
@@ -120,6 +139,4 @@ def _say_defect() -> int:
 
 def _abandon_output() -> None:
     """The reader went away (`| head`), or there is no room: nothing may be flushed there any more."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -38,7 +38,7 @@ def ask(
 ) -> tuple[dict[str, Any] | None, str]:
     """What `why --json` prints about a time or the latest symptom, None when that is no document; and what it complains
     of. `started` is given the child, which may be ended from outside."""
-    command = [sys.executable, "-m", "necroscope", "why", "--json", "--store", str(store)]
+    command = [sys.executable, "-P", "-m", "necroscope", "why", "--json", "--store", str(store)]
     command += ["--at", at] if at else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         started(child)

@@ -24,7 +24,7 @@ class LabRecorder:
         self, store: Path, kernel_log: Path, environment: dict[str, str], started: Callable[[int], None]
     ) -> None:
         self.store = store
-        self._command = [sys.executable, "-m", "necroscope", "record", "-q", "--store", str(store)]
+        self._command = [sys.executable, "-P", "-m", "necroscope", "record", "-q", "--store", str(store)]
         self._command += ["--kernel-log", str(kernel_log)]
         self._environment = environment
         self._started = started

@@ -27,6 +27,7 @@ from necroscope.lab.recorder_child import LabRecorder
 from necroscope.lab.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
 from necroscope.lab.told import Told, Window
 from necroscope.lab.victims import Victims
+from necroscope.sense.surroundings import CONTAINER_SOCKET, SYSTEM_BUS
 
 if TYPE_CHECKING:
     from necroscope.lab.network import Network
@@ -168,7 +169,7 @@ class Stage:
         for trace in TRACES:
             self._ledger.add(Entry("folder", path=f"{trace}/{machine}"))
         node = self.node = self._ending.enter_context(booted(machine, own, self.started, binds))
-        self.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={node.bus}"
+        self.environment[SYSTEM_BUS] = str(node.bus)
         return node
 
     def containers(self, below: str = "") -> ContainerEngine:
@@ -184,7 +185,7 @@ class Stage:
         made = self._ending.enter_context(
             engine(folder, str(Path(self.root_cgroup, below, self.name("cgroup"))), self.started)
         )
-        self.environment["DOCKER_HOST"] = f"unix://{made.socket}"
+        self.environment[CONTAINER_SOCKET] = str(made.socket)
         return made
 
     def network(self) -> Network:

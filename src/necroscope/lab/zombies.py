@@ -207,7 +207,7 @@ def clean(name: str, tmpfs: Path = Path("/dev/shm"), disk: Path = Path("/var/tmp
 
 def run_maker(kind: Kind, names: list[str], cgroup: Path, home: Path, folder: Path) -> subprocess.Popen[str] | None:
     """Run the maker to its end; a maker of anonymous pages is returned, alive."""
-    command = [sys.executable, "-m", "necroscope.lab.zombie_maker", kind, str(len(names)), cgroup, home, folder]
+    command = [sys.executable, "-P", "-m", "necroscope.lab.zombie_maker", kind, str(len(names)), cgroup, home, folder]
     maker = subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.PIPE,

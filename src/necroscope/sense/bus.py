@@ -1,8 +1,8 @@
 """Which system bus is asked, and where the system behind it stands.
 
-$DBUS_SYSTEM_BUS_ADDRESS names another bus than the usual one (`unix:path=…`): that of a container, or the host's seen
-from a container. What such a systemd says of its cgroups is relative to its own root; whoever listens on the socket
-stands in a cgroup that we can see, and that tells where the root is.
+$NECROSCOPE_SYSTEM_BUS, or for an ordinary user $DBUS_SYSTEM_BUS_ADDRESS (`unix:path=…`), names another bus than the
+usual one: that of a container, or the host's seen from a container. What such a systemd says of its cgroups is relative
+to its own root; whoever listens on the socket stands in a cgroup that we can see, and that tells where the root is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import struct
 from necroscope.errors import Unavailable
 from necroscope.sense.cgroups import parse_memberships
 from necroscope.sense.host import Host
+from necroscope.sense.ownership import check_socket
+from necroscope.sense.surroundings import SYSTEM_BUS, users
 
 USUAL = "/run/dbus/system_bus_socket"
 ADDRESS = "DBUS_SYSTEM_BUS_ADDRESS"
@@ -24,7 +26,9 @@ _LISTENERS = ("/init.scope", "/system.slice/dbus.service", "/system.slice/dbus-b
 
 def bus_socket() -> str:
     """The socket of the system bus."""
-    for address in os.environ.get(ADDRESS, "").split(";"):
+    if own := os.environ.get(SYSTEM_BUS):
+        return own
+    for address in users(ADDRESS).split(";"):
         if address.startswith("unix:path="):
             return address.removeprefix("unix:path=").partition(",")[0]
     return USUAL
@@ -38,6 +42,7 @@ def file_root(path: str) -> str | None:
 def cgroup_root(host: Host, path: str) -> str:
     """The memory cgroup below which the systemd behind this socket keeps its units; empty for the host's own."""
     try:
+        check_socket(host.live_path(path))
         with socket.socket(socket.AF_UNIX) as peer:
             peer.settimeout(0.2)
             peer.connect(str(host.live_path(path)))

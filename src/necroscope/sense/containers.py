@@ -16,6 +16,7 @@ from necroscope.sense import command, cri
 from necroscope.sense.docker_containers import read_engine
 from necroscope.sense.host import Host
 from necroscope.sense.replay import replay
+from necroscope.sense.surroundings import CONTAINER_SOCKET, users
 
 SOCKETS = ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
 CRI_BUDGET_S = 0.5
@@ -62,7 +63,8 @@ class Containers:
             with self._noting(unseen):
                 found += cri.read_cri(host, CRI_BUDGET_S, self._cri_sockets, self._run)
         if not engines:
-            raise Unavailable("no container engine answers here", "none of the usual sockets exists")
+            hint = f"none of the usual sockets exists; ${CONTAINER_SOCKET} may name another"
+            raise Unavailable("no container engine answers here", hint)
         return Reading(_samples(found), tuple(found), tuple(unseen))
 
     @contextlib.contextmanager
@@ -89,8 +91,9 @@ def _samples(states: list[ContainerState]) -> tuple[Sample, ...]:
 
 
 def _usual_sockets() -> list[str]:
-    configured = os.environ.get("DOCKER_HOST", "")
-    return [*([configured.removeprefix("unix://")] if configured.startswith("unix:///") else []), *SOCKETS]
+    """Those that are named first: by this program's own variable, and for an ordinary user by $DOCKER_HOST."""
+    named = [os.environ.get(CONTAINER_SOCKET, ""), users("DOCKER_HOST")]
+    return [*(path for one in named if (path := one.removeprefix("unix://")).startswith("/")), *SOCKETS]
 
 
 def _existing(host: Host, paths: Sequence[str]) -> list[str]:

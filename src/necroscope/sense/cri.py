@@ -15,6 +15,7 @@ from necroscope.model import ContainerState
 from necroscope.sense import command
 from necroscope.sense.docker_api import Json, mapping, number, text
 from necroscope.sense.host import Host
+from necroscope.sense.ownership import check_socket
 
 SOCKETS = ("/run/containerd/containerd.sock", "/run/crio/crio.sock")
 MAX_CONTAINERS = 1024
@@ -33,6 +34,7 @@ def read_cri(
     socket = next((path for path in sockets if host.exists(path)), None)
     if socket is None:
         raise Unavailable("no CRI socket is here")
+    check_socket(host.live_path(socket))
     endpoint = f"unix://{host.live_path(socket)}"
     try:
         output = run(["crictl", "--runtime-endpoint", endpoint, "ps", "-a", "-o", "json"], budget_s)

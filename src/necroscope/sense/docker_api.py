@@ -13,6 +13,7 @@ from typing import Any
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.sense.ownership import check_socket
 
 ANSWER_LIMIT_BYTES = 8 << 20
 # The engine is given this long after the request to hand over what it remembers. Podman's file log
@@ -45,6 +46,7 @@ class Connection:
     def __init__(self, path: str, deadline: float) -> None:
         from http.client import HTTPConnection
 
+        check_socket(path)
         self._path = path
         self._deadline = deadline
         self._socket = _DeadlineSocket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -15,6 +15,7 @@ from necroscope.sense import command
 from necroscope.sense.bus import USUAL, bus_socket, cgroup_root, file_root
 from necroscope.sense.host import Host
 from necroscope.sense.journal import STAYED_UP_S, Journal, UnitHistory
+from necroscope.sense.ownership import check_socket
 from necroscope.sense.replay import replay
 from necroscope.sense.unit_properties import Properties, Units, by_systemctl, over_bus
 from necroscope.sense.unit_runs import UnitRuns
@@ -80,6 +81,7 @@ class Systemd:
         moved = self._runs.moved if self._runs is not None else None
         if host.exists(str(host.live_path(bus))):
             try:
+                check_socket(bus)
                 return over_bus(bus, ASK_S, moved)
             except Unavailable:
                 if another or not host.exists(BOOTED):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from necroscope.errors import BadInput
+from necroscope.sense.surroundings import home, users
 
 SYSTEM = Path("/var/lib/necroscope")
 
@@ -36,5 +37,5 @@ def to_write(given: Path | None, environment: Mapping[str, str] = os.environ, sy
 def _places(environment: Mapping[str, str], system: Path) -> list[Path]:
     if environment.get("NECROSCOPE_STORE"):
         return [Path(environment["NECROSCOPE_STORE"])]
-    state = environment.get("XDG_STATE_HOME") or str(Path(environment.get("HOME") or "/") / ".local" / "state")
+    state = users("XDG_STATE_HOME", environment) or str(Path(home(environment) or "/") / ".local" / "state")
     return [system, Path(state) / "necroscope"]

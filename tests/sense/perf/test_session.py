@@ -103,7 +103,7 @@ def _mounted(kind: str) -> list[str]:
 
 
 def test_no_perf_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setenv("NECROSCOPE_PATH", "/nowhere")
     with pytest.raises(Unavailable, match="perf is not installed") as caught:
         PerfSession.start(Host())
     assert "linux-perf" in caught.value.hint

@@ -22,6 +22,7 @@ from necroscope.sense.host import Host
 from necroscope.sense.perf.elf import Elf
 from necroscope.sense.perf.sideband import MappedFile
 from necroscope.sense.perf.symtab import SymbolTable
+from necroscope.sense.surroundings import home
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEBUG_FOLDERS = ("/usr/lib/debug/.build-id",)
@@ -168,9 +169,8 @@ class ObjectFiles:
                     yield self._open(place), True
 
     def _copies(self, build_id: str) -> Iterator[str]:
-        home = os.environ.get("HOME", "")
-        if home:
-            yield f"{home}/.debug/.build-id/{build_id[:2]}/{build_id[2:]}/elf"
+        if own := home():
+            yield f"{own}/.debug/.build-id/{build_id[:2]}/{build_id[2:]}/elf"
 
     def _symbols(self, elf: Elf, build_id: str) -> SymbolTable:
         """The file's own symbols, or those that a debug package keeps beside it."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +28,9 @@ from types import TracebackType
 from necroscope import clock
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
+from necroscope.sense.command import trusted_program
 from necroscope.sense.host import Host
+from necroscope.sense.surroundings import for_programs
 
 FREQUENCY_HZ = 97
 RING_PAGES = 512
@@ -118,9 +119,7 @@ class PerfSession:
     @classmethod
     def start(cls, host: Host, options: PerfOptions | None = None, perf: str | None = None) -> PerfSession:
         """Start perf with as much of `options` as works here; `Unavailable` when it does not start at all."""
-        binary = perf or shutil.which("perf")
-        if binary is None:
-            raise Unavailable("perf is not installed", "Debian: apt-get install linux-perf")
+        binary = perf or str(trusted_program("perf", hint="Debian: apt-get install linux-perf"))
         host.live_path("/proc")
         complaint = ""
         for attempt in _attempts(options or PerfOptions()):
@@ -274,7 +273,12 @@ def _launch(host: Host, options: PerfOptions, perf: str) -> tuple[subprocess.Pop
 def _popen(command: Sequence[str], descriptors: tuple[int, int], complaints: int) -> subprocess.Popen[bytes]:
     tied = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), *command]
     return subprocess.Popen(
-        tied, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, pass_fds=descriptors
+        tied,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=complaints,
+        pass_fds=descriptors,
+        env=for_programs(),
     )
 
 
