@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,14 @@ import pytest
 from necroscope.lab.captured import incident_text, lay_out
 from necroscope.sense.host import Host
 from stage.program import Program
+
+
+def pytest_configure() -> None:
+    """Whom tests start hears Ctrl-C and hangups, although `nohup` and shells without job control let us ignore them: a
+    handler, unlike an ignored signal, is not inherited. We go on ignoring them."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ from necroscope.cli.record import line
 from necroscope.record.recorder import RecorderStatus, Trouble
 from stage.processes import wait_for
 from stage.program import Program
-from stage.recorders import PROGRAM, recorder, told
+from stage.recorders import PROGRAM, recorder, stop, told
 
 STATUS = RecorderStatus(
     seconds=3725.0,
@@ -107,12 +107,24 @@ def _ended(pid: int) -> int:
     return found[0]
 
 
-def test_nohup_keeps_its_meaning(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_what_it_was_started_to_ignore_it_ignores(tmp_path: Path, number: signal.Signals) -> None:
+    """`nohup necroscope record`, and the background of a script, where Ctrl-C is for the foreground."""
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         with recorder(tmp_path, "--no-perf") as running:
-            running.send_signal(signal.SIGHUP)
+            running.send_signal(number)
             with pytest.raises(subprocess.TimeoutExpired):
                 running.wait(1.0)
+            stop(running)
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(number, before)
+    assert len(told(tmp_path, "recorder-stopped")) == 1
+
+
+def test_ctrl_c_ends_it_well(tmp_path: Path) -> None:
+    with recorder(tmp_path, "--no-perf") as running:
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+        assert (running.returncode, out, err) == (0, "", "")
+    assert len(told(tmp_path, "recorder-stopped")) == 1

@@ -84,7 +84,8 @@ def record(
 
 
 def _stop_on_signals(stop: threading.Event) -> None:
-    """Ctrl-C, SIGTERM and a terminal that is closed end the recording well; `nohup` keeps its meaning."""
+    """Ctrl-C, SIGTERM and a terminal that is closed end the recording well. `nohup` keeps its meaning, and in the
+    background of a shell without job control, where Ctrl-C is for others, it is ignored."""
     import signal
 
     # Asked now: a terminal that is gone is none any more.
@@ -96,8 +97,9 @@ def _stop_on_signals(stop: threading.Event) -> None:
         for fd in terminals:
             os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: stop.set())
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, hung_up)
 
