@@ -15,6 +15,8 @@ import os
 import re
 
 from necroscope.sense.perf.modules import NOT_KERNEL
+from necroscope.sense.perf.programs import BPF
+from necroscope.store import kernel_words
 
 DIGITS = 4
 
@@ -32,17 +34,11 @@ _KERNEL_THREAD = re.compile(
     r"|khugepaged|ksmd|kthreadd|kauditd|khungtaskd|oom_reaper|writeback|kblockd|kdevtmpfs|watchdogd|kdamond"
     r"|jbd2/(nvme|sd|vd|xvd|dm-|md)[\w-]*"
 )
-_DEVICE = re.compile(
-    r"lo|cpu\d+|(eth|eno|ens|enp|ib|wlan|bond|nvme|loop|md|dm-|sr|zram|virtio|veth|tun|tap|br)\d+(\.\d+|[a-z]\d+)*"
-    r"|tty[A-Z]{0,3}\d*|(sd|vd|xvd|hd)[a-z]{1,2}\d*|mlx\d(_\d+)?|[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-)
-_INTERRUPT = re.compile(
-    r"(?:ena|acpi|ACPI|ahci|xhci_hcd|ehci_hcd|i8042|rtc|timer|PCIe|pciehp|dmar|ioat|idxd|megasas|mpt|vfio|arch_timer|IPI"
-    r"|AER|edac|hv|xen)[\w]{0,12}(?![\w])"
-)
-_THREADED = re.compile(r"irq/(\d+)-(.*)", re.DOTALL)
+_THREADED = re.compile(r"irq/(\d{1,5})-(.*)", re.DOTALL)
 _BPF = re.compile(r"(bpf_prog_)([0-9a-f]{16}\w*)")
-_PERF_EVENT = re.compile(r"(?!u?probe|sdt_)([\w-]+(:\w+)*|[\w-]+/[\w.=,-]+/\w*)", re.ASCII)
+_BPF_OWN = re.compile(r"bpf_prog_[0-9a-f]+|bpf_trampoline_\d+(_\d+)?|bpf_dispatcher_xdp")
+_NUMBERED = re.compile(r":-?\d{1,10}")
+_SHORT_NUMBER = re.compile(r"\d{1,6}")
 _KERNEL_MODULE = re.compile(r"\[\w+\]", re.ASCII)
 
 
@@ -70,12 +66,17 @@ class Names:
         return int.from_bytes(digest, "little")
 
     def thread(self, name: str) -> str:
-        """A thread or process; those of the kernel keep their names."""
-        if not name or is_kernel_thread(name):
+        """A thread of the kernel's: it keeps its name as far as kernels give such."""
+        if not name or kernel_words.kernel_thread(name):
             return name
         if threaded := _THREADED.fullmatch(name):
             return f"irq/{threaded[1]}-{self.interrupt(threaded[2])}"
-        return self.token("process", name)
+        worker, work = kernel_words.worker_of(name)
+        return f"{worker}{self.token('work', work)}" if worker else self.token("process", name)
+
+    def process(self, name: str) -> str:
+        """A thread or process of somebody's. perf calls one whose name it does not know by its number."""
+        return name if not name or _NUMBERED.fullmatch(name) else self.token("process", name)
 
     def unit(self, name: str) -> str:
         """A unit keeps its sort: `unit-7f3a.service`."""
@@ -91,22 +92,23 @@ class Names:
     def frame(self, name: str, module: str) -> tuple[str, str]:
         """A function and its module; the kernel and its modules stay."""
         if is_kernel(module):
-            return _BPF.sub(lambda found: found[1] + self.token("x", found[2])[2:], name), module
+            shown = _BPF.sub(lambda found: found[1] + self.token("x", found[2])[2:], name)
+            own = module != BPF or _BPF_OWN.fullmatch(shown) or name in ("", "[unknown]")
+            return shown if own else self.token("function", name), module
         shown = name if name in ("", "[unknown]") else self.token("function", name)
         return shown, module if module in NOT_KERNEL or not module else self.token("module", module)
 
     def device(self, name: str) -> str:
         """A device; names that kernels give stay."""
-        return name if is_device(name) or name.isdigit() else self.token("device", name)
+        return name if kernel_words.device(name) or _SHORT_NUMBER.fullmatch(name) else self.token("device", name)
 
     def interrupt(self, name: str) -> str:
-        """A handler of interrupts; those that begin like a driver's or a kernel's device stay."""
-        begins = re.split(r"[-@:.\[ ]", name, maxsplit=1)[0]
-        return name if not name or is_device(begins) or _INTERRUPT.match(name) else self.token("interrupt", name)
+        """A handler of interrupts; names that are all words of drivers and the kernel's devices stay."""
+        return name if kernel_words.interrupt(name) else self.token("interrupt", name)
 
     def perf_event(self, name: str) -> str:
-        """An event of perf; somebody's own probes do not stay."""
-        return name if not name or _PERF_EVENT.fullmatch(name) else self.token("event", name)
+        """An event of perf; somebody's own probes and names do not stay."""
+        return name if not name or kernel_words.perf_event(name) else self.token("event", name)
 
     def _segment(self, name: str) -> str:
         if name in _USUAL:
@@ -120,13 +122,8 @@ def is_kernel(module: str) -> bool:
 
 
 def is_kernel_thread(name: str) -> bool:
-    """Whether a thread's name is one that kernels give."""
+    """Whether a thread's name has a shape that kernels give theirs; anybody may give a process such a name."""
     return _KERNEL_THREAD.fullmatch(name) is not None
-
-
-def is_device(name: str) -> bool:
-    """Whether a device's name is one that kernels give."""
-    return _DEVICE.fullmatch(name) is not None
 
 
 def is_unit(name: str) -> bool:

@@ -10,32 +10,33 @@ import re
 from functools import cache
 
 from necroscope.sense.symptoms import catalogue
-from necroscope.store.neutral_names import Names, is_device, is_kernel_thread, is_unit
+from necroscope.store import kernel_words
+from necroscope.store.neutral_names import Names, is_unit
 
 # What separates words; a name such as a-b.service or a::b is one word.
 _WORD = re.compile(r"[^\s()\[\]{}<>\"'`,;=!?|#…]+")
 _EDGES = re.compile(r"([.:×~+-]*)(.*?)([.:]*)", re.DOTALL)
 _ESCAPES = re.compile(r"\\.|\(\?P?<\w+>|[{}]\d+,?\d*[{}]")
 _NUMBER = re.compile(
-    r"\d{1,11}([.,]\d{1,9})?([nuµm]?s|min|[hdx%k]|[kmgt]?i?b|[mg]?hz)?|\d{1,3}(,\d{3})+|0x[0-9a-f]{1,16}"
+    r"\d{1,11}([.,]\d{1,9})?([nuµm]?s|min|[hdx%k]|[kmgt]?i?b|[mg]?hz)?|\d{1,3}(,\d{3})+|0x[0-9a-f]{1,8}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d(\.\d+)?",
     re.IGNORECASE,
 )
 _TASK = re.compile(r"(.+):(\d{1,10})", re.DOTALL)
-_KERNEL_FILE = re.compile(r"/proc(/[a-z_]+)+")
 
 _OWN = """
 a after all an and anonymous answer answers are as asked at because before began being behind boot booted bounded bug
 by bytes cannot cgroup cgroups clock code container containers core cores could cpu cpus dead device did died disk does
 dropped dumped each empty emptied end ended engine everything exceeded exit exited exit-code failed failure failures
 for frame free freed from full goodbye got had has have here hierarchy host hours how image in inactive active
-activating deactivating auto-restart invoked is it its job journal kept kernel killed last late level limit line lines
-link log look lost machine made mark mask memory more msecs much nobody no node not nothing now of off on only
-oom-killer oom_score_adj gfp_mask gfp_kernel order out perf pid process processes queue read reason recorded recorder
-records resumed ring rows run running s samples sampling says second seconds see seen sees segments sensor sensors set
-signal since slept so started starts state status step stepped stopped store stream stuck success systemd take tasks
-than that the their they this time times to too took training unit units unknown until usecs wait waited was were what
-which who why with without work worker would
+activating deactivating all auto-restart build counter every give ids mappings may one options taken walk zombie
+zombies invoked is it its job journal kept kernel killed last late level limit line lines link log look lost machine
+made mark mask memory more msecs much nobody no node not nothing now of off on only oom-killer oom_score_adj gfp_mask
+gfp_kernel order out perf pid process processes queue read reason recorded recorder records resumed ring rows run
+running s samples sampling says second seconds see seen sees segments sensor sensors set signal since slept so started
+starts state status step stepped stopped store stream stuck success systemd take tasks than that the their they this
+time times to too took training unit units unknown until usecs wait waited was were what which who why with without
+work worker would
 """
 
 
@@ -64,10 +65,10 @@ def _edged(names: Names, word: str) -> str:
 def _neutral(names: Names, word: str) -> str:
     if not any(map(str.isalnum, word)) or _NUMBER.fullmatch(word) or word.lower() in known_words():
         return word
-    if is_device(word) or is_kernel_thread(word) or _KERNEL_FILE.fullmatch(word):
+    if kernel_words.device(word) or kernel_words.kernel_thread(word) or kernel_words.kernel_file(word):
         return word
     task = _TASK.fullmatch(word)
-    if task is not None and (":" not in task[1] or is_kernel_thread(task[1])):
+    if task is not None and (":" not in task[1] or kernel_words.kernel_thread(task[1])):
         return f"{_neutral(names, task[1])}:{task[2]}"
     if word.startswith("/"):
         return names.path(word)

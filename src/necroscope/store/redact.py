@@ -7,16 +7,19 @@ anew from the neutral ones: whoever guesses a name cannot check it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from necroscope.sense.perf.samples import canonical_frame, stack_id
 from necroscope.sense.symptoms import catalogue
 from necroscope.store.arrow import WORD, Tables
-from necroscope.store.neutral_names import Names, is_unit
+from necroscope.store.kernel_tasks import Mask, entry, kernel_threads
+from necroscope.store.neutral_names import Names, is_kernel, is_unit
 from necroscope.store.neutral_words import neutral_sentence
 from necroscope.store.rows import event_rows
 from necroscope.store.tables import Event
@@ -26,10 +29,18 @@ Change = Callable[[Names, str], str]
 # Labels whose values stay, and those whose values are names of a sort. All others are sentences of unknown words.
 _PLAIN_LABELS = frozenset(
     (
-        *("cpu", "mode", "irq", "kind", "direction", "queue", "resource", "who", "part", "sensor", "zone", "node"),
-        *("active_state", "engine", "state", "gpu"),
+        *("cpu", "mode", "kind", "direction", "queue", "resource", "who", "part", "sensor", "zone", "node"),
+        "gpu",
     )
 )
+# Words of systemd and of container engines, in the labels that have them.
+_STATES = """
+activating active configured created crio containerd dead deactivating docker docker-api exited failed inactive
+initialized maintenance paused podman refreshing reloading removed removing restarting running stopped stopping
+unknown
+"""
+_NO_NUMBER = re.compile(r"[A-Z]{2,3}\d?")
+_IRQ = re.compile(rf"\d{{1,6}}|{_NO_NUMBER.pattern}")
 _NAMED_LABELS: dict[str, Change] = {
     "parent": Names.path,
     "cgroup": Names.path,
@@ -38,6 +49,11 @@ _NAMED_LABELS: dict[str, Change] = {
     "container": lambda names, value: names.token("container", value),
     "device": Names.device,
     "name": Names.interrupt,
+    "irq": lambda names, value: value if _IRQ.fullmatch(value) else names.token("irq", value),
+    **dict.fromkeys(
+        ("active_state", "engine", "state"),
+        lambda names, value: value if value in _STATES.split() else names.token("state", value),
+    ),
 }
 
 
@@ -47,8 +63,8 @@ def _labels(names: Names, text: str) -> str:
         labels = dict(json.loads(text))
     except (ValueError, TypeError, RecursionError):
         return json.dumps({"label": names.token("label", text)})
-    # Interrupts that have no number are the processor's own.
-    plain = _PLAIN_LABELS | {"name"} if not str(labels.get("irq", "0")).isdigit() else _PLAIN_LABELS
+    # Interrupts that have no number are the processor's own, and so is what the kernel says of them.
+    plain = _PLAIN_LABELS | {"name"} if _NO_NUMBER.fullmatch(str(labels.get("irq", ""))) else _PLAIN_LABELS
     changed = {
         key: str(value) if key in plain or not value else _NAMED_LABELS.get(key, neutral_sentence)(names, str(value))
         for key, value in labels.items()
@@ -61,14 +77,15 @@ def _units(names: Names, text: str) -> str:
 
 
 COLUMNS: dict[str, dict[str, Change]] = {
-    "samples": {"comm": Names.thread, "cgroup": Names.path, "event": Names.perf_event},
+    "samples": {"comm": Names.process, "cgroup": Names.path, "event": Names.perf_event},
     "zombies": {"parent": Names.path},
     "zombie_names": {"path": Names.path, "family": Names.path},
     "units": {"name": Names.unit, "control_group": Names.path, "wanted_by": _units, "triggered_by": _units},
-    "processes": {"comm": Names.thread, "cgroup": Names.path},
+    "processes": {"comm": Names.process, "cgroup": Names.path},
     "series": {"labels": _labels},
 }
-"""What is changed word by word; stacks and events are changed as a whole."""
+"""What is changed word by word; stacks and events are changed as a whole. Threads of the kernel's, as `kernel_threads`
+finds them, are named by `Names.thread` instead."""
 KEPT = {
     "series": {"source", "name"},
     "ticks": {"source"},
@@ -94,11 +111,13 @@ class Redactor:
 
     def __init__(self, names: Names | None = None) -> None:
         self.names = names or Names()
-        self._frames: dict[str, str] = {}
+        self._frames: dict[tuple[str, bool], str] = {}
 
     def __call__(self, tables: Tables) -> Tables:
         """The same rows with neutral names."""
         changed = {name: self._words(name, table) for name, table in tables.items()}
+        for name, rows in kernel_threads(tables).items():
+            changed[name] = self._kernel_names(changed[name], tables[name], rows)
         if "samples" in changed:
             changed |= self._stacks(changed["samples"], changed.get("stacks"))
         if "events" in changed:
@@ -117,6 +136,16 @@ class Redactor:
             field = table.schema.field(number)
             table = table.set_column(number, field, made.dictionary_encode() if field.type == WORD else made)
         return table
+
+    def _kernel_names(self, changed: pa.Table, table: pa.Table, rows: Mask) -> pa.Table:
+        """The changed table with the names of the kernel's threads in these rows."""
+        comms = table["comm"].cast(pa.string())
+        known = {name: self.names.thread(name) for name in comms.filter(pa.array(rows)).unique().to_pylist()}
+        words = [known[name] if own else None for name, own in zip(comms.to_pylist(), rows.tolist(), strict=True)]
+        made = pc.coalesce(pa.array(words, pa.string()), changed["comm"].cast(pa.string()).combine_chunks())
+        place = changed.column_names.index("comm")
+        field = changed.schema.field(place)
+        return changed.set_column(place, field, made.dictionary_encode() if field.type == WORD else made)
 
     def _stacks(self, samples: pa.Table, stacks: pa.Table | None) -> Tables:
         ids, numbers = np.unique(samples["stack_id"].to_numpy(), return_inverse=True)
@@ -137,13 +166,16 @@ class Redactor:
         return changed
 
     def _stack(self, text: str) -> str:
-        return "".join(map(self._frame, text.split("\x1e")[:-1]))
+        frames = text.split("\x1e")[:-1]
+        entered = entry(frames)
+        return "".join(self._frame(frame, number >= entered) for number, frame in enumerate(frames))
 
-    def _frame(self, frame: str) -> str:
-        found = self._frames.get(frame)
+    def _frame(self, frame: str, inner: bool) -> str:
+        found = self._frames.get((frame, inner))
         if found is None:
             name, _, module = frame.partition("\x1f")
-            found = self._frames[frame] = "{}\x1f{}\x1e".format(*self.names.frame(name, module))
+            made = self.names.frame(name, module if inner or not is_kernel(module) else f"./{module}")
+            found = self._frames[frame, inner] = "{}\x1f{}\x1e".format(*made)
         return found
 
     def _event(self, event: Event) -> Event:
