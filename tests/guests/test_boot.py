@@ -32,11 +32,12 @@ def test_arm64_has_counters_or_none(name: str, pmu: str) -> None:
     assert arguments[arguments.index("-cpu") + 1] == f"max,pauth-impdef=on,pmu={pmu}"
 
 
-@pytest.mark.parametrize(("name", "words"), [("amd64-6.1", " cgroup_no_v1=all"), ("amd64-6.1-v1", "guest.cgroups=v1")])
-def test_the_kernel_is_told_its_cgroups(name: str, words: str) -> None:
-    append = asked(name)[asked(name).index("-append") + 1]
-    assert append.endswith(words)
-    assert append.startswith("console=ttyS0 ")
+@pytest.mark.parametrize(("name", "v1"), [("amd64-6.1", False), ("amd64-6.1-v1", True), ("arm64-pmu", False)])
+def test_the_kernel_is_told_its_cgroups_and_its_console(name: str, v1: bool) -> None:
+    words = asked(name)[asked(name).index("-append") + 1].split()
+    assert ("guest.cgroups=v1" in words, "cgroup_no_v1=all" in words) == (v1, not v1)
+    assert words[0] == ("console=ttyAMA0" if name.startswith("arm64") else "console=ttyS0")
+    assert ("clearcpuid=141" in words) == name.startswith("amd64")
 
 
 def test_only_the_disk_for_what_is_left_is_written_to() -> None:
