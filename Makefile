@@ -6,11 +6,15 @@ NATIVE := hatch_build.py src/necroscope/sense/perf/native.c src/necroscope/sense
 DEMO_PACKAGES := linux-perf systemd-container dbus
 TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node npm=npm
 
-.PHONY: help setup demo test lint bench clean
+GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+
+.PHONY: help setup demo test test-kernels lint bench clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
 	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
+	@echo "make test-kernels  boot Debian's kernels in QEMU and run Necroscope in them (20 minutes; needs an archive of packages)"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
@@ -35,6 +39,10 @@ test: setup
 	@tools/system-packages $(TEST_PACKAGES)
 	@$(MAKE) --no-print-directory lint
 	@$(VENV)/bin/pytest
+
+test-kernels: setup
+	@tools/system-packages $(GUEST_PACKAGES)
+	@$(VENV)/bin/python -m guests
 
 bench: setup
 	@$(VENV)/bin/python -m bench

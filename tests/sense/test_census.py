@@ -100,6 +100,34 @@ def test_a_recorded_walk_names_them(captured: Lay) -> None:
     assert unseen == ()
 
 
+def _cut_short(zombies: int, by_parent: tuple[ParentCount, ...] = ()) -> Walk:
+    reasons = ("the walk ran out of time",)
+    return Walk(1, zombies, by_parent=by_parent, partial=True, reasons=reasons)
+
+
+def _with(host: Host, walk: Walk) -> tuple[Census, tuple[Unseen, ...]]:
+    (host.root / "necroscope").mkdir(exist_ok=True)
+    (host.root / "necroscope/memcg_walk.json").write_text(json.dumps(encode(walk)))
+    return take_census(host)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"), [("v2-nested", (95, 8, 87, "cgroup-stat")), ("hybrid", (105, 5, 100, "proc-cgroups"))]
+)
+def test_a_walk_that_stopped_early_does_not_hide_what_files_count(
+    captured: Lay, name: str, numbers: tuple[int, int, int, str]
+) -> None:
+    counted, unseen = _with(captured(name), _cut_short(0))
+    assert (_numbers(counted), counted.partial) == (numbers, True)
+    assert sum(row.zombies for row in counted.by_parent) == (87 if name == "v2-nested" else 0)
+    assert "ran out of time" in _reasons(unseen)
+
+
+def test_a_walk_that_stopped_early_keeps_what_it_saw_more(captured: Lay) -> None:
+    counted, _ = _with(captured("v2-nested"), _cut_short(90, (ParentCount("/seen", 90),)))
+    assert (counted.zombies, counted.counted_by, counted.by_parent) == (90, "kernel-walk", (ParentCount("/seen", 90),))
+
+
 def test_leaked_directories_are_told_from_what_is_empty_by_nature(captured: Lay) -> None:
     host = captured("hybrid")
     memory = host.root / "sys/fs/cgroup/memory"

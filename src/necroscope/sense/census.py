@@ -48,6 +48,7 @@ def take_census(host: Host, walk: Callable[[Host], Walk] = walk_memcgs) -> tuple
     counted = _from_walk(where, walked, hidden)
     if walked.partial:
         unseen.append(Unseen("memcg-names", "; ".join(walked.reasons), "scan again"))
+        counted = counted if _cut_short(host, mount) else _completed(counted, host)
     return counted, tuple(unseen)
 
 
@@ -90,6 +91,22 @@ def _from_walk(where: Layout, walked: Walk, hidden: bool) -> Census:
         source="kernel memory",
     )
     return _with_leaked(counted, walked.empty_directories)
+
+
+def _completed(counted: Census, host: Host) -> Census:
+    """What a walk that stopped early did not come to is there all the same: then files tell how many there are."""
+    files, _ = count_zombies(host)
+    if files.zombies is None or files.zombies <= (counted.zombies or 0):
+        return counted
+    return replace(
+        counted,
+        tracked=files.tracked,
+        live=files.live,
+        zombies=files.zombies,
+        counted_by=files.counted_by,
+        by_parent=files.by_parent or counted.by_parent,
+        source=files.source,
+    )
 
 
 # -- without the walk: files --------------------------------------------------------------------------

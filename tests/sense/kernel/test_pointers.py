@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,3 +97,32 @@ def test_the_image_from_symbols_and_modules() -> None:
         (0xFFFF_8000_7A00_0000, 0xFFFF_8000_7A00_0000 + 1000),
     ]
     assert parse_image(b"0000000000000000 T _text\n0000000000000000 B _end\n", b"") == []
+
+
+# An arm64 guest with Debian's 6.1, whose symbols are those of functions alone.
+DEBIAN_SYMBOLS = b"ffffc85461e10000 T _stext\nffffc85461e10000 T bcm2835_handle_irq\nffffc854629d0000 D _etext\n"
+DEBIAN_MEMORY = b"""09000000-09000fff : pl011@9000000
+40000000-bfffffff : System RAM
+  40210000-4157ffff : Kernel code
+  41580000-419fffff : reserved
+  41a00000-41c9ffff : Kernel data
+"""
+ITS_INIT_CSS_SET = 0xFFFF_C854_636B_5970
+
+
+def test_the_image_where_only_functions_have_symbols() -> None:
+    assert parse_image(DEBIAN_SYMBOLS, b"", DEBIAN_MEMORY) == [(0xFFFF_C854_61E1_0000, 0xFFFF_C854_638A_0000)]
+    image = parse_image(DEBIAN_SYMBOLS, b"", DEBIAN_MEMORY)
+    assert Pointers(0xFFFF_0000_0377_6180, 3 << 30, image).anywhere([ITS_INIT_CSS_SET]) == [ITS_INIT_CSS_SET]
+
+
+def test_the_image_of_a_kernel_that_counts_its_head_to_the_code() -> None:
+    memory = DEBIAN_MEMORY.replace(b"40210000-", b"40200000-")
+    assert parse_image(DEBIAN_SYMBOLS, b"", memory) == [(0xFFFF_C854_61E0_0000, 0xFFFF_C854_638A_0000)]
+
+
+def test_no_image_from_hidden_or_missing_addresses() -> None:
+    hidden = re.sub(rb"[0-9a-f]{8}-[0-9a-f]{8}", b"00000000-00000000", DEBIAN_MEMORY)
+    assert parse_image(DEBIAN_SYMBOLS, b"", hidden) == []
+    assert parse_image(b"0000000000000000 T _stext\n", b"", DEBIAN_MEMORY) == []
+    assert parse_image(DEBIAN_SYMBOLS, b"", b"") == []

@@ -52,9 +52,10 @@ def walk_memcgs(
 
     `Unavailable` where kernel memory cannot be read at all: a captured host, missing rights, no BTF.
     """
-    deadline = clock.elapsed_s() + budget_s
     host.live_path(BTF)
     layouts = _layouts(host)
+    # On a slow machine reading the layouts, which is done once, would use up all the time there is.
+    deadline = clock.elapsed_s() + budget_s
     with BpfMemory(host) as memory:
         pointers = read_pointers(host, memory.current_task(), layouts.page_struct_bytes)
         pins = files = None

@@ -25,6 +25,8 @@ _KERNEL_HALF = (0xFF00_0000_0000_0000, 0xFFFF_FFFF_FFFF_F000)
 _X86_IMAGE = (0xFFFF_FFFF_8000_0000, 0xFFFF_FFFF_FE00_0000)
 _POISON = (0xDEAD_0000_0000_0000, 0xDEAD_0000_0001_0000)
 _KALLSYMS_BYTES = 64 << 20
+# arm64 maps its image as far from a multiple of this as it lies in memory.
+_IMAGE_ALIGNMENT = 2 << 20
 
 
 class Pointers:
@@ -104,17 +106,37 @@ def parse_ram_end(iomem: bytes) -> int | None:
     return max(ends) + 1 if ends and max(ends) > 0 else None
 
 
-def parse_image(kallsyms: bytes, modules: bytes) -> list[tuple[int, int]]:
-    """Where image and modules lie, from /proc/kallsyms and /proc/modules; hidden addresses give nothing."""
-    marks = {name: int(at, 16) for at, name in re.findall(rb"(?m)^([0-9a-f]{16}) \w (_text|_end)$", kallsyms)}
-    found = [(marks[b"_text"], marks[b"_end"])] if len(marks) == 2 else []
+def parse_image(kallsyms: bytes, modules: bytes, iomem: bytes = b"") -> list[tuple[int, int]]:
+    """Where image and modules lie: /proc/kallsyms, /proc/modules, /proc/iomem. Hidden addresses give nothing."""
+    found = _image_of_symbols(kallsyms) or _image_of_memory(kallsyms, iomem)
     for size, at in re.findall(rb"(?m)^\S+ (\d+) .* 0x([0-9a-f]{16})(?: .*)?$", modules):
         found.append((int(at, 16), int(at, 16) + int(size)))
     return [(low, high) for low, high in found if _KERNEL_HALF[0] <= low < high <= _KERNEL_HALF[1]]
 
 
+def _image_of_symbols(kallsyms: bytes) -> list[tuple[int, int]]:
+    marks = {name: int(at, 16) for at, name in re.findall(rb"(?m)^([0-9a-f]{16}) \w (_text|_end)$", kallsyms)}
+    return [(marks[b"_text"], marks[b"_end"])] if len(marks) == 2 else []
+
+
+def _image_of_memory(kallsyms: bytes, iomem: bytes) -> list[tuple[int, int]]:
+    """Without CONFIG_KALLSYMS_ALL (Debian) nothing marks the end. The image is as long as it is in physical memory.
+
+    There it begins with `_stext`, on older kernels with `_text` (arm64 5.10), 64 KiB before.
+    """
+    code = re.search(rb"(?m)^ *([0-9a-f]+)-[0-9a-f]+ : Kernel code$", iomem)
+    data = re.search(rb"(?m)^ *[0-9a-f]+-([0-9a-f]+) : Kernel data$", iomem)
+    text = re.search(rb"(?m)^([0-9a-f]{16}) \w _stext$", kallsyms)
+    if not code or not data or not text or not int(data[1], 16):
+        return []
+    begins, ends, stext = int(code[1], 16), int(data[1], 16) + 1, int(text[1], 16)
+    low = stext - (stext - begins) % _IMAGE_ALIGNMENT
+    return [(low, low + ends - begins)]
+
+
 def _image_from_symbols(host: Host) -> list[tuple[int, int]]:
+    modules, iomem = (host.read_or_none(path) or b"" for path in ("/proc/modules", "/proc/iomem"))
     try:
-        return parse_image(host.read("/proc/kallsyms", _KALLSYMS_BYTES), host.read_or_none("/proc/modules") or b"")
+        return parse_image(host.read("/proc/kallsyms", _KALLSYMS_BYTES), modules, iomem)
     except Unavailable:
         return []
