@@ -82,7 +82,7 @@ settings, arguments = json.loads(SETTINGS), sys.argv[1:]
 line = " ".join(arguments)
 with open(settings["log"], "a") as log:
     log.write(line + "\\n")
-USAGE = "\\n Usage: perf record [<options>] [<command>]\\n    or: perf record [<options>] -- <command> [<options>]\\n\\n"
+USAGE = "\\n Usage: perf record [<options>] [<command>]\\n    or: perf record [<options>] -- <command>\\n\\n"
 
 
 def end(words, status):

@@ -153,7 +153,7 @@ class PerfFeed:
 
     def _tell_start(self, lacking: tuple[str, ...]) -> None:
         """Each thing that is missing is told once, at the first perf that does without it."""
-        self._tell("perf-started", f"without {len(lacking)} of its options" if lacking else "with all options")
+        self._tell("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
         for sentence in lacking:
             if sentence not in self._lacks:
                 self._lacks.add(sentence)

@@ -29,7 +29,7 @@ def _gone(pid: int) -> bool:
         return True
 
 
-def _wait(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def _wait(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
     ends = time.monotonic() + seconds
     while not condition() and time.monotonic() < ends:
         time.sleep(0.02)
@@ -115,7 +115,7 @@ class TestWaysToWakeARealPerf:
             while time.monotonic() < ends:
                 if session.take(0.05):
                     late_s, came = max(late_s, time.monotonic() - came), time.monotonic()
-            assert late_s < 1.2, "0.5 s, and what the machine needs"
+            assert late_s < 2.0, "0.5 s, and what a busy machine needs; without a waking it is minutes"
             assert session.hangs_for_s() < 2.0
         assert _gone(session.pid)
 
@@ -126,7 +126,7 @@ class TestWaysToWakeARealPerf:
             assert _wait(lambda: bool(session.take(0.1)))
             time.sleep(1.5)
             os.kill(session.pid, signal.SIGSTOP)
-            assert _wait(lambda: session.hangs_for_s() > 2.0, 8.0)
+            assert _wait(lambda: session.hangs_for_s() > 2.0)
         finally:
             session.close()
         assert _gone(session.pid)

@@ -92,7 +92,7 @@ def test_the_options_are_those_of_its_help(node: Path) -> None:
 def test_a_wrapper_that_refuses_says_so(node: Path) -> None:
     perf = binary(str(Shim(wrapper=UBUNTU).write(node / "perf")))
     assert perf is not None
-    with pytest.raises(Unavailable, match="refuses to run for this kernel: WARNING: perf not found for kernel 5.4"):
+    with pytest.raises(Unavailable, match="refuses to run for this kernel: WARNING: perf not found for kernel"):
         options_of(perf)
 
 

@@ -1,4 +1,4 @@
-"""The perfs of distributions, each played by a shim: what they are asked for in the end, and after how many attempts."""
+"""The perfs of distributions, each played by a shim: what they are asked for in the end, after how many attempts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
     return Node(tmp_path)
 
 
-def _until(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def _until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
     ends = time.monotonic() + seconds
     while not condition() and time.monotonic() < ends:
         time.sleep(0.02)

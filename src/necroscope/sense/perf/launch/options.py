@@ -114,8 +114,8 @@ FEATURES: tuple[Feature, ...] = (
         "wakes",
         BY_SIGNAL,
         BY_SAMPLE,
-        "perf takes no wakings (neither --control, which perf 5.10 has, nor --switch-output, which perf 5.4 has): every "
-        "sample wakes it, which costs the more CPU the more cores are busy",
+        "perf takes no wakings (neither --control, which perf 5.10 has, nor --switch-output, which perf 5.4 has): "
+        "every sample wakes it, which costs the more CPU the more cores are busy",
         _says(r"switch-output|switch to new file"),
         "switch-output",
     ),

@@ -2,7 +2,7 @@
 
 | way | who has it | how |
 |---|---|---|
-| `ByControl` | perf 5.10 and later | a line on its control pipe ends its wait; it need not be a command that perf knows |
+| `ByControl` | perf 5.10 and later | a line on its control pipe ends its wait, known as a command or not |
 | `BySignal` | perf 5.4 and later | with `--switch-output=TIME`, perf catches SIGUSR2, which ends its wait, no more |
 | `BySample` | every perf | with `--no-buffering` every sample wakes it |
 
