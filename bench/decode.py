@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 from necroscope.sense.host import Host
-from necroscope.sense.perf.session import PerfSession
+from necroscope.sense.perf.launch.starter import PerfStarter
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import live_symbols
 
@@ -46,7 +46,7 @@ def live(name: str, loads: Sequence[Sequence[str]]) -> str:
     running = [subprocess.Popen(load) for load in loads]
     spent = before = 0.0
     try:
-        with PerfSession.start(host) as session:
+        with PerfStarter(host).start() as session:
             end = time.monotonic() + LIVE_S
             measured_from, at_start = end - LIVE_S + 3, (0, 0, 0)
             while (now := time.monotonic()) < end:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from necroscope.clock import NS
 from necroscope.query.engine import Engine
-from necroscope.sense.perf.session import FREQUENCY_HZ
+from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.store.inbox import put
 from necroscope.store.reader import Store
 from necroscope.store.tables import Event

@@ -13,7 +13,8 @@ from necroscope.errors import Unavailable
 from necroscope.record import feed
 from necroscope.record.feed import PerfFeed
 from necroscope.sense.host import Host
-from necroscope.sense.perf.session import PerfOptions
+from necroscope.sense.perf.launch.options import PerfOptions
+from necroscope.sense.perf.symbols import live_symbols
 from necroscope.store.tables import Event
 from stage.recorded import second
 
@@ -22,6 +23,8 @@ class Nonsense:
     """A perf whose bytes are no recording; `error` is what reading them raises instead."""
 
     options = PerfOptions()
+    lacking: tuple[str, ...] = ()
+    said = ""
     pid = 1
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -42,6 +45,21 @@ class Nonsense:
         return 0.0
 
 
+class Starter:
+    """Starts perfs by calling a function, and says that a perf that ended need not be waited for if `learns`."""
+
+    def __init__(self, host: Host, start: Callable[[Host], Any], learns: bool = False) -> None:
+        self._host, self._start, self._learns = host, start, learns
+        self.ends: list[bool] = []
+
+    def start(self) -> Any:
+        return self._start(self._host)
+
+    def ended(self, session: object, hung: bool = False) -> bool:
+        self.ends.append(hung)
+        return self._learns
+
+
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
     monkeypatch.setattr(feed, "_FIRST_PAUSE_S", 0.01)
@@ -50,7 +68,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
 
 
 def _events(host: Host, start: Callable[[Host], Any], until: Callable[[], bool]) -> list[Event]:
-    running = PerfFeed(host, start)
+    running = PerfFeed(host, Starter(host, start))
     deadline = time.monotonic() + 10
     while not until() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -98,7 +116,7 @@ def test_the_complaint_stands_as_long_as_there_is_no_perf(hurried: Host) -> None
             raise Unavailable("perf is not installed", "install it")
         return Quiet()
 
-    running = PerfFeed(hurried, start)
+    running = PerfFeed(hurried, Starter(hurried, start))
     seen = set()
     deadline = time.monotonic() + 10
     while (len(tries) < 3 or running.complaint) and time.monotonic() < deadline:
@@ -147,7 +165,7 @@ def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkey
         tries.append(1)
         return Chatty() if len(tries) < 3 else Quiet()
 
-    running = PerfFeed(hurried, start)
+    running = PerfFeed(hurried, Starter(hurried, start))
     deadline = time.monotonic() + 10
     while len(tries) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -160,3 +178,72 @@ def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkey
 @pytest.mark.parametrize("sampled", ["cycles", "cycles:P", "cpu_core/cycles/"])
 def test_what_was_asked_for_is_no_surprise(sampled: str) -> None:
     assert feed._sampling("cycles", sampled) == f"samples are taken by {sampled}"
+
+
+class Poor(Chatty):
+    """A perf that lacks two things, and complains when it ends."""
+
+    lacking = ("samples carry no cgroup", "mappings carry no build ids")
+    said = "Error:\nsomething of it\n"
+
+
+def test_each_thing_that_is_missing_is_told_once(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
+    tries: list[int] = []
+
+    def start(_: Host) -> Any:
+        tries.append(1)
+        return Poor() if len(tries) < 3 else Quiet()
+
+    running = PerfFeed(hurried, Starter(hurried, start))
+    deadline = time.monotonic() + 10
+    while len(tries) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.close()
+    events = running.events()
+    assert [event.text for event in events if event.kind == "perf-lacks"] == [
+        *Poor.lacking,
+        "kernel functions have no names: /proc/kallsyms does not exist",
+    ]
+    started = [event.text for event in events if event.kind == "perf-started"]
+    assert started == ["missing: 3", "missing: 3", "missing: 1"]
+    ended = [event.text for event in events if event.kind == "perf-ended"]
+    assert ended == ["perf ended by itself: something of it"] * 2
+
+
+@pytest.mark.parametrize(("learns", "waits_s"), [(False, 1.0), (True, 0.0)])
+def test_the_next_perf_waits_unless_something_was_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, waits_s: float
+) -> None:
+    monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
+    starts: list[float] = []
+
+    def start(_: Host) -> Any:
+        starts.append(time.monotonic())
+        return Chatty() if len(starts) < 2 else Quiet()
+
+    starter = Starter(Host(tmp_path), start, learns)
+    running = PerfFeed(Host(tmp_path), starter)
+    deadline = time.monotonic() + 10
+    while len(starts) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.close()
+    assert starts[1] - starts[0] == pytest.approx(waits_s, abs=0.4)
+    assert starter.ends == [False]
+
+
+def test_a_perf_that_tells_no_cgroups_leaves_asking_to_the_decoder(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+    (proc / "self").mkdir(parents=True)
+    (proc / "7").mkdir()
+    mount = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
+    (proc / "self" / "mountinfo").write_text(mount)
+    (proc / "7" / "cgroup").write_text("0::/system.slice/a.service\n")
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/cgroup.controllers").write_text("cpu memory\n")
+    host = Host(tmp_path)
+    symbols = live_symbols(Host())[0]
+    assert not feed.make_decoder(host, symbols)._flusher.ask_tasks_for_cgroups
+    assert feed.make_decoder(host, symbols, cgroups=False)._flusher.ask_tasks_for_cgroups
+    assert feed.cgroup_of(host, 7, "") == "/system.slice/a.service"
+    assert feed.cgroup_of(host, 8, "") == ""

@@ -62,6 +62,7 @@ def record(
     from necroscope.record.plan import fast_sensors, open_writer, slow_sensors
     from necroscope.record.recorder import Recorder
     from necroscope.sense.host import Host
+    from necroscope.sense.perf.launch.starter import PerfStarter
 
     stop = threading.Event()
     _stop_on_signals(stop)
@@ -69,7 +70,7 @@ def record(
     writer = open_writer(store)
     with ExitStack() as ending:
         ending.callback(writer.close)
-        feed = None if no_perf else PerfFeed(host)
+        feed = None if no_perf else PerfFeed(host, PerfStarter(host, writer.folder))
         recorder = Recorder(host, writer, feed, fast_sensors(kernel_log), slow_sensors())
         status = ending.enter_context(out.status("recording")) if out.is_terminal and not quiet else None
         tell = None if quiet else _teller(out, status)

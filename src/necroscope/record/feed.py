@@ -1,7 +1,8 @@
 """perf and its decoder, in a thread of their own: rows come out, whatever happens to perf.
 
-perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause; the time
-without samples in between is told as a gap, from the last sample of one perf to the first of the next. Between
+perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause, and at
+once where its end told what the next must do without; the time without samples in between is told as a gap, from the
+last sample of one perf to the first of the next. What perf and the kernel lack is told once for each thing. Between
 the recorder and perf stand two bounded queues: when the disk stalls, the kernel's rings fill up last, and what is lost
 then is counted by the kernel and told.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
+from typing import Protocol
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
@@ -19,6 +20,8 @@ from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
+from necroscope.sense.perf.launch.complaints import first_sentence
+from necroscope.sense.perf.launch.starter import PerfStarter
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.session import PerfSession
@@ -32,18 +35,32 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _STEADY_S = 60.0
 _QUEUED = 512
+_ENDED = "perf ended by itself"
+_HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
+
+
+class Starter(Protocol):
+    """What starts one perf after another: `PerfStarter`."""
+
+    def start(self) -> PerfSession:
+        """A perf whose stream has begun."""
+
+    def ended(self, session: PerfSession, hung: bool = False) -> bool:
+        """Whether the next perf need not wait, for what was learnt from this one."""
 
 
 class PerfFeed:
     """Runs perf until closed. `rows` and `events` hand out what came since they were last asked."""
 
-    def __init__(self, host: Host, start: Callable[[Host], PerfSession] = PerfSession.start) -> None:
-        self._host, self._start = host, start
+    def __init__(self, host: Host, starter: Starter | None = None) -> None:
+        self._host, self._starter = host, starter or PerfStarter(host)
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
         self._asked = ""
+        self._lacks: set[str] = set()
+        self._again = False
         self._stop = threading.Event()
         self._forgotten = threading.Event()
         self._session: PerfSession | None = None
@@ -95,7 +112,7 @@ class PerfFeed:
     def _run(self) -> None:
         pause_s = _FIRST_PAUSE_S
         while not self._stop.is_set():
-            began_s = clock.elapsed_s()
+            began_s, self._again = clock.elapsed_s(), False
             try:
                 self._one_perf()
             except NecroscopeError as error:
@@ -103,6 +120,8 @@ class PerfFeed:
             # Whatever is wrong with this stream, the next may do; and the recorder must not go blind in silence.
             except Exception as error:
                 self._failed(f"the stream of perf could not be read: {error!r}")
+            if self._again:
+                continue
             steady = clock.elapsed_s() - began_s > _STEADY_S
             pause_s = _FIRST_PAUSE_S if steady else min(2 * pause_s, _LONGEST_PAUSE_S)
             self._stop.wait(pause_s)
@@ -110,14 +129,14 @@ class PerfFeed:
 
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
-        with self._start(self._host) as session:
+        with self._starter.start() as session:
             self._session = session
             try:
                 symbols, blind = live_symbols(self._host)
-                decoder = make_decoder(self._host, symbols)
-                lacking = (*session.options.lacking, *((f"no kernel names: {blind.message}",) if blind else ()))
+                decoder = make_decoder(self._host, symbols, session.options.cgroups)
+                lacking = (*session.lacking, *((f"kernel functions have no names: {blind.message}",) if blind else ()))
                 self._complaint, self._asked = "", session.options.event
-                self._tell("perf-started", "; ".join(lacking) or "with all options")
+                self._tell_start(lacking)
                 reason = self._pump(session, decoder, cpus)
             finally:
                 self._session = None
@@ -125,8 +144,20 @@ class PerfFeed:
             self._put(decoder.feed(data))
         self._put(decoder.finish())
         if not self._stop.is_set():
+            if reason in (_ENDED, _HUNG):
+                self._again = self._starter.ended(session, reason == _HUNG)
+                said = first_sentence(session.said)
+                reason = f"{reason}: {said}" if said else reason
             self._silence.began(reason)
             self._tell("perf-ended", reason)
+
+    def _tell_start(self, lacking: tuple[str, ...]) -> None:
+        """Each thing that is missing is told once, at the first perf that does without it."""
+        self._tell("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
+        for sentence in lacking:
+            if sentence not in self._lacks:
+                self._lacks.add(sentence)
+                self._tell("perf-lacks", sentence)
 
     def _failed(self, complaint: str) -> None:
         """The same complaint, again and again, is told once."""
@@ -139,14 +170,14 @@ class PerfFeed:
         while not self._stop.is_set():
             data = session.take(TAKE_S)
             if data is None:
-                return "perf ended by itself"
+                return _ENDED
             if self._forgotten.is_set():
                 self._forgotten.clear()
                 decoder.tell_stacks_again()
             if data:
                 self._put(decoder.feed(data))
             if session.hangs_for_s() > HANGING_S:
-                return f"perf did not answer for {HANGING_S:.0f} s and was ended"
+                return _HUNG
             if online_cpus(self._host) != cpus:
                 return "CPUs came or went"
         return "asked to end"
@@ -189,19 +220,23 @@ def _sampling(asked: str, sampled: str) -> str:
     return f"samples are taken by {sampled}; {asked} was asked for and cannot be had here{blind}"
 
 
-def make_decoder(host: Host, symbols: Symbols) -> Decoder:
-    """A decoder for this host: on cgroup v1 it also knows the memory cgroup of samples, which perf does not."""
+def make_decoder(host: Host, symbols: Symbols, cgroups: bool = True) -> Decoder:
+    """A decoder for this host. On cgroup v1 it also knows the memory cgroup of samples, which perf does not; where perf
+    tells no `cgroups` at all, it asks for each process too."""
     try:
         where = layout(host)
     except Unavailable:
         return Decoder(symbols)
     mount, row = where.mount_of("memory"), where.controllers.get("memory")
     if mount is None or mount.v2:
-        return Decoder(symbols, memory_root=0)
-    return Decoder(symbols, cgroup_of=lambda pid: memory_cgroup(host, pid), memory_root=row.hierarchy if row else None)
+        asked = None if cgroups else (lambda pid: cgroup_of(host, pid, ""))
+        return Decoder(symbols, cgroup_of=asked, memory_root=0)
+    return Decoder(
+        symbols, cgroup_of=lambda pid: cgroup_of(host, pid, "memory"), memory_root=row.hierarchy if row else None
+    )
 
 
-def memory_cgroup(host: Host, pid: int) -> str:
-    """The v1 memory cgroup of a process; empty when it is gone."""
+def cgroup_of(host: Host, pid: int, controller: str) -> str:
+    """The cgroup of a process for a v1 controller, or by the empty name on v2; empty when the process is gone."""
     text = host.read_or_none(f"/proc/{pid}/cgroup", 65536)
-    return parse_memberships(text).get("memory", "") if text else ""
+    return parse_memberships(text).get(controller, "") if text else ""

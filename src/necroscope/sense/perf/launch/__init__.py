@@ -1,0 +1,1 @@
+"""How one perf is found, asked for what it can do, started and kept awake."""
