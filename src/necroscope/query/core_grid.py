@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from necroscope.quantity import span
 from necroscope.query.core_time import CoreTime
 from necroscope.query.grid import Grid, columns_of
 from necroscope.store.catalog import Window
-from necroscope.store.core_peaks import middle, share
+from necroscope.store.core_peaks import cells, share
+from necroscope.store.core_times import COARSE_NS
 
 
 def core_grid(times: CoreTime, window: Window, look: str = "busy", most_columns: int = 200) -> Grid:
@@ -15,9 +18,14 @@ def core_grid(times: CoreTime, window: Window, look: str = "busy", most_columns:
     from_ns, column_ns, columns = columns_of(window, most_columns)
     cpus = np.unique(times.cpu)
     values = np.full((cpus.size, columns), np.nan)
-    # A row tells about the time before it: its middle says which column that is.
-    column = (middle(times.at_ns, times.passed_ms) - from_ns) // column_ns
-    inside = (column >= 0) & (column < columns)
-    place = np.searchsorted(cpus, times.cpu[inside]) * columns + column[inside]
-    np.fmax.at(values.reshape(-1), place, share(times.spent, look)[inside])
-    return Grid(tuple(f"cpu {cpu}" for cpu in cpus.tolist()), values, from_ns, column_ns, f"share of the core, {look}")
+    row, column = cells(times.at_ns, times.passed_ms, column_ns, from_ns, columns)
+    place = np.searchsorted(cpus, times.cpu[row]) * columns + column
+    np.fmax.at(values.reshape(-1), place, share(times.spent, look)[row])
+    unit = f"share of the core, {look}{averaged(times.whole_ms)}"
+    return Grid(tuple(f"cpu {cpu}" for cpu in cpus.tolist()), values, from_ns, column_ns, unit)
+
+
+def averaged(passed_ms: NDArray[np.int64]) -> str:
+    """What a picture has to say of looks that tell about intervals as a whole; nothing where there are none."""
+    longest_ms = int(passed_ms.max(initial=0))
+    return f", averages of up to {span(longest_ms / 1000)}" if longest_ms * 1_000_000 > COARSE_NS else ""

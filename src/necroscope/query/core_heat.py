@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from necroscope.query.core_grid import core_grid
+from necroscope.query.core_grid import averaged, core_grid
 from necroscope.query.core_time import core_time
 from necroscope.query.grid import Grid, columns_of
 from necroscope.query.sealed import damage, opened
@@ -44,7 +45,8 @@ def core_heat(
 
 def _from_peaks(snapshot: Snapshot, select: Select, look: str, most_columns: int, notes: list[str] | None) -> Grid:
     from_ns, column_ns, columns = columns_of(select.window, most_columns, PEAK_NS)
-    parts = list(_parts(snapshot, look, notes))
+    passed_ms: list[int] = []
+    parts = list(_parts(snapshot, look, notes, passed_ms))
     at_ns, cpu, share = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
     column = (at_ns - from_ns) // column_ns
     rows = (column >= 0) & (column < columns)
@@ -54,18 +56,21 @@ def _from_peaks(snapshot: Snapshot, select: Select, look: str, most_columns: int
     values = np.full(cpus.size * columns, np.nan)
     np.fmax.at(values, row.reshape(-1) * columns + column[rows], share[rows])
     labels = tuple(f"cpu {one}" for one in cpus.tolist())
-    return Grid(labels, values.reshape(-1, columns), from_ns, column_ns, f"share of the core, {look}")
+    unit = f"share of the core, {look}{averaged(np.array(passed_ms, np.int64))}"
+    return Grid(labels, values.reshape(-1, columns), from_ns, column_ns, unit)
 
 
 _NOTHING: _Part = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0)
 
 
-def _parts(snapshot: Snapshot, look: str, notes: list[str] | None) -> Iterator[_Part]:
-    """Times, cores and what the look sees; the same ten seconds may be there more than once."""
+def _parts(snapshot: Snapshot, look: str, notes: list[str] | None, passed_ms: list[int]) -> Iterator[_Part]:
+    """Times, cores and what the look sees; the same ten seconds may be there more than once. `passed_ms` gets the
+    longest look of each part that tells; roll-ups do not, and are made of recorders' looks."""
     rolled = [(one, part) for one in snapshot.rollups if (part := _rolled(one, look)) is not None]
     yield from (part for _, part in rolled)
     for segment in left_over(snapshot.segments, [one for one, _ in rolled]):
         for table in _read(segment, "cores", COLUMNS, notes):
+            passed_ms.append(pc.max(table["passed_ms"]).as_py() or 0)
             yield _columns(peaks([table]), look)
     live = snapshot.live.get("cores")
     if live is not None and live.num_rows:

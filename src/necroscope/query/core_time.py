@@ -9,50 +9,71 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from necroscope.clock import NS
+from necroscope.query.coarse_looks import Looked, left_over
 from necroscope.query.numbering import numbered
 from necroscope.query.sealed import damage, opened
 from necroscope.store.catalog import Window
-from necroscope.store.core_times import MODES
+from necroscope.store.core_times import COARSE_NS, MODES
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]
 _COLUMNS = ["at_ns", "cpu", "passed_ms", *(f"{mode}_ms" for mode in MODES)]
 _MS_NS = 1_000_000
-# The look after the window tells about its last second.
-_LATER_NS = 6 * NS
+# The look after the window tells about its last second. What tells about a longer time is in a segment that says so.
+_LATER_NS = COARSE_NS
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Core-seconds, how many of these were not idle, and for how many seconds there were counters at all."""
+    """Core-seconds, how many of these were not idle, and for how many seconds there were counters at all.
+
+    `interval_s`: the longest interval of which only an average is known; 0 where somebody looked every second.
+    """
 
     core_s: float
     busy_s: float
     covered_s: float
+    interval_s: float = 0.0
 
 
-_ByCore = tuple[dict[int, float], float]
-"""Seconds of each core, and how many core-seconds of them were not idle."""
+_ByCore = tuple[dict[int, float], float, float]
+"""Seconds of each core, how many core-seconds of them were not idle, and the longest interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreTime:
     """One row for each core and look: `spent` is (rows, modes) of milliseconds in the `passed_ms` before `at_ns`.
 
-    Sorted by time.
+    Sorted by time. `interval_ms` is longer than `passed_ms` where a row is a part of a coarse look, the rest of which
+    others tell about more closely.
     """
 
     at_ns: I64s
     cpu: NDArray[np.int32]
     passed_ms: I64s
     spent: I64s
+    interval_ms: I64s | None = None
 
     @property
     def begin_ns(self) -> I64s:
         """When the time that a row tells about began."""
         began: I64s = self.at_ns - self.passed_ms * _MS_NS
         return began
+
+    @property
+    def whole_ms(self) -> I64s:
+        """How long the intervals are that rows are shares of."""
+        return self.passed_ms if self.interval_ms is None else self.interval_ms
+
+    @property
+    def coarse(self) -> NDArray[np.bool_]:
+        """Which rows tell about an interval as a whole, and not about its seconds."""
+        found: NDArray[np.bool_] = self.whole_ms * _MS_NS > COARSE_NS
+        return found
+
+    def close(self, longest_ns: int = 0) -> CoreTime:
+        """The rows of those who looked closely: every second, give or take, or at least every `longest_ns`."""
+        return self._rows(~self.coarse | (self.whole_ms * _MS_NS <= longest_ns))
 
     def share_in(self, window: Window) -> NDArray[np.float64]:
         """How much of each row's time lies in a window, from 0 to 1."""
@@ -65,7 +86,8 @@ class CoreTime:
 
     def within(self, window: Window) -> CoreTime:
         """The rows that tell about a window."""
-        low, high = np.searchsorted(self.at_ns, (window[0], window[1] + _LATER_NS))
+        longest_ns = max(_LATER_NS, int(self.passed_ms.max(initial=0)) * _MS_NS)
+        low, high = np.searchsorted(self.at_ns, (window[0], window[1] + longest_ns))
         near = self._rows(slice(low, high))
         return near._rows(near.begin_ns <= window[1])
 
@@ -80,15 +102,30 @@ class CoreTime:
         busy = np.where(accounted > 0, 1.0 - near.spent[:, -1] / np.maximum(1, accounted), 0.0)
         cpus, place = numbered(near.cpu)
         of_core = np.bincount(place, seconds, cpus.size)
-        return dict(zip(cpus.tolist(), of_core.tolist(), strict=True)), float((seconds * busy).sum())
+        interval_s = float(near.whole_ms[near.coarse].max(initial=0)) / 1000
+        return dict(zip(cpus.tolist(), of_core.tolist(), strict=True)), float((seconds * busy).sum()), interval_s
 
-    def _rows(self, rows: NDArray[np.bool_] | slice) -> CoreTime:
-        return CoreTime(self.at_ns[rows], self.cpu[rows], self.passed_ms[rows], self.spent[rows])
+    def _left_over(self, looked: Looked) -> CoreTime:
+        """What nobody looked at more closely: parts of rows, with their share of what the core did."""
+        row, low, high = left_over(self.at_ns, self.cpu, self.passed_ms, looked)
+        passed_ms = (high - low) // _MS_NS
+        part = passed_ms / np.maximum(1, self.passed_ms[row])
+        spent = np.round(self.spent[row] * part[:, None]).astype(np.int64)
+        return _in_order([CoreTime(high, self.cpu[row], passed_ms, spent, self.whole_ms[row])])
+
+    def _rows(self, rows: NDArray[np.bool_] | slice | NDArray[np.intp]) -> CoreTime:
+        whole = None if self.interval_ms is None else self.interval_ms[rows]
+        return CoreTime(self.at_ns[rows], self.cpu[rows], self.passed_ms[rows], self.spent[rows], whole)
 
 
 def core_time(snapshot: Snapshot, windows: Sequence[Window], notes: list[str] | None = None) -> CoreTime:
     """The rows that tell about windows. Of a damaged file `notes` tell; without notes it is `BadInput`."""
-    return _together([part for part in _parts(snapshot, windows, notes) if part[0].size])
+    times = _together([part for part in _parts(snapshot, windows, notes) if part[0].size])
+    if not times.coarse.any():
+        return times
+    close, looked = times.close(), Looked()
+    looked.add_looks(close.begin_ns, close.at_ns, close.cpu)
+    return _in_order([close, times._rows(times.coarse)._left_over(looked)])
 
 
 def spent(
@@ -97,22 +134,45 @@ def spent(
     """Time of the cores in windows, as `spent_in` tells it, and how many cores there are. One file at a time."""
     found: list[list[_ByCore]] = [[] for _ in windows]
     cores: set[int] = set()
-    for part in _parts(snapshot, windows, notes):
-        times = _together([part]).of(cpus)
+    coarse: list[CoreTime] = []
+
+    def count(times: CoreTime) -> None:
         cores.update(numbered(times.cpu)[0].tolist())
         for place, window in enumerate(windows):
             by_core = times._by_core(window)
             if by_core[0]:
                 found[place].append(by_core)
+
+    for part in _parts(snapshot, windows, notes):
+        times = _together([part]).of(cpus)
+        if times.coarse.any():
+            coarse.append(times._rows(times.coarse))
+            times = times.close()
+        count(times)
+    if coarse:
+        looked = Looked()
+        for part in _parts(snapshot, windows, None if notes is None else []):
+            times = _together([part]).of(cpus).close()
+            looked.add_looks(times.begin_ns, times.at_ns, times.cpu)
+        count(_in_order(coarse)._left_over(looked))
     return [_summed(parts) for parts in found], len(cores)
+
+
+def _in_order(parts: Sequence[CoreTime]) -> CoreTime:
+    columns = ((part.at_ns, part.cpu, part.passed_ms, part.spent, part.whole_ms) for part in parts)
+    joined = CoreTime(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+    return joined._rows(np.argsort(joined.at_ns, kind="stable"))
 
 
 def _summed(parts: Sequence[_ByCore]) -> Spent:
     of_core: dict[int, float] = {}
-    for seconds, _ in parts:
+    for seconds, _, _ in parts:
         for cpu, one in seconds.items():
             of_core[cpu] = of_core.get(cpu, 0.0) + one
-    return Spent(sum(of_core.values()), sum(busy for _, busy in parts), max(of_core.values(), default=0.0))
+    interval_s = max((longest for _, _, longest in parts), default=0.0)
+    return Spent(
+        sum(of_core.values()), sum(busy for _, busy, _ in parts), max(of_core.values(), default=0.0), interval_s
+    )
 
 
 def _together(parts: Sequence[tuple[I64s, I64s]]) -> CoreTime:

@@ -42,7 +42,9 @@ class Pattern:
 
 
 def patterns(times: CoreTime) -> list[Pattern]:
-    """The patterns in what cores did, by time. Expects looks of a second; a busy second counts whole."""
+    """The patterns in what cores did, by time. Expects looks of a second; a busy second counts whole. Averages of
+    longer intervals have no pattern."""
+    times = times.close()
     if not times.at_ns.size:
         return []
     cpus, first, busy = _matrix(times)

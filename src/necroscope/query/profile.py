@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.quantity import span
 from necroscope.query.chunks import Told
 from necroscope.query.core_time import Spent, spent
 from necroscope.query.coverage import covered_s, profiled
@@ -99,6 +100,11 @@ def _profile(
     seconds, core_seconds, busy = _denominators(times, windows)
     counted = bool(core_seconds[0] > 0)
     cores = known or len(ledger.cpus) or len(select.cpus)
+    if times[0].interval_s:
+        length = span(times[0].interval_s)
+        notes.append(
+            f"what the cores did is known as averages of up to {length} only; shares of shorter times are rough"
+        )
     if not counted:
         seconds = _sampled_seconds(ledger, windows, cores, profiled(snapshot) if sampled is None else sampled)
         cores = cores or _at_once(ledger, seconds)

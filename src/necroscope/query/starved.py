@@ -21,6 +21,8 @@ _MS_NS = 1_000_000
 # A look that lies this much after the one before leaves a hole between their times.
 _HOLE_NS = 300 * _MS_NS
 _NEARLY = 0.07
+# Idle time of an interval that is no more than what its shares are rounded to: 0.01 % of ten minutes.
+_NO_TIME_MS = 100.0
 # Looks come every second, give or take some milliseconds.
 _EDGE_S = 0.05
 _KERNEL = ("system", "irq", "softirq")
@@ -87,6 +89,11 @@ def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: flo
     called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
     full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
     nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
+    if (coarse := times.coarse).any():
+        # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
+        idle_ms = (1.0 - used) * times.whole_ms
+        full &= ~coarse | (idle_ms <= _NO_TIME_MS)
+        nearly = np.where(coarse, full, nearly)
     # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
     full |= nearly & np.roll(full, 1) & np.roll(full, -1)
     hole = times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS
@@ -180,6 +187,6 @@ def _stretches(numbers: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def mean_busy(times: CoreTime, window: Window) -> float | None:
-    """How busy all cores together were in a window; None where no counter tells."""
-    spent = times.spent_in(window)
+    """How busy all cores together were in a window; None where no counter tells, or only averages of longer times."""
+    spent = times.close(window[1] - window[0] + 1).spent_in(window)
     return spent.busy_s / spent.core_s if spent.core_s > 0 else None

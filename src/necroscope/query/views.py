@@ -79,7 +79,7 @@ with told as (select * from store.cores union all select * from journal.cores), 
   from told
 )
 select at_ns, cpu, user_ms / total as user, system_ms / total as system, irq_ms / total as irq,
-  softirq_ms / total as softirq, steal_ms / total as steal, idle_ms / total as idle
+  softirq_ms / total as softirq, steal_ms / total as steal, idle_ms / total as idle, passed_ms / 1000 as seconds
 from whole where total > 0
 """
 _EVENTS = """
@@ -179,7 +179,7 @@ VIEWS = (
     ),
     View(
         "cores",
-        "What each core did in the second before `at`, as shares from 0 to 1 that add up to 1; null: not told.",
+        "What each core did in the time before `at`, as shares from 0 to 1 that add up to 1; null: not told.",
         (
             *_AT,
             ("cpu", "core"),
@@ -189,6 +189,7 @@ VIEWS = (
             ("softirq", "soft interrupts"),
             ("steal", "taken by the hypervisor"),
             ("idle", "nothing to do, or waiting for I/O"),
+            ("seconds", "how long that time was: a second, or an imported interval, of which this is the average"),
         ),
         _CORES,
     ),

@@ -28,6 +28,7 @@ from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
 from necroscope.sense.importers.source import NOTHING_TOLD, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch
+from necroscope.store.core_times import LONGEST_NS
 from necroscope.store.imported import Note, take_note
 from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
@@ -130,7 +131,7 @@ def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[
             writer.add_samples(row)
             samples += len(row)
         elif isinstance(row, SignalsAt):
-            writer.add_signals(row.at_ns, row.samples, row.source)
+            writer.add_signals(row.at_ns, row.samples, row.source, LONGEST_NS)
             looks += 1
         elif isinstance(row, LogEvent):
             fields = (row.at_ns, row.kind, row.source, row.subject, row.text, row.uncertainty_ns)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from necroscope.store.core_times import COARSE_NS
 from necroscope.store.tables import JOURNAL, Table
 
 Tables = dict[str, pa.Table]
@@ -80,6 +81,16 @@ def _spans(tables: Tables) -> Iterator[tuple[int, int]]:
         if table is not None and table.num_rows and declared.time:
             span = pc.min_max(table[declared.time]).as_py()
             yield span["min"], span["max"]
+            if declared.name == "cores":
+                yield _told_about(table)
+
+
+def _told_about(cores: pa.Table) -> tuple[int, int]:
+    """From when on looks at the cores tell, where they are far apart: a reader must find them by any part of it."""
+    at_ns, passed_ms = cores["at_ns"].to_numpy(), cores["passed_ms"].to_numpy()
+    coarse = passed_ms > COARSE_NS // 1_000_000
+    began_ns = at_ns[coarse] - passed_ms[coarse].astype(np.int64) * 1_000_000
+    return int(began_ns.min(initial=at_ns[0])), int(at_ns[0])
 
 
 def _sortable(column: pa.ChunkedArray) -> Any:

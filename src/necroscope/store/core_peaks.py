@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.store.arrow import from_columns
-from necroscope.store.core_times import MODES
+from necroscope.store.core_times import COARSE_NS, MODES
 from necroscope.store.tables import CORE_PEAKS
 
 F64s = NDArray[np.float64]
@@ -37,6 +37,24 @@ def middle(at_ns: I64s, passed_ms: I64s) -> I64s:
     return found
 
 
+def cells(
+    at_ns: I64s, passed_ms: I64s, cell_ns: int, from_ns: int = 0, count: int | None = None
+) -> tuple[NDArray[np.intp], I64s]:
+    """Which rows belong to which cells of the timeline, as numbers of both. A row that tells about an interval as a
+    whole belongs to every cell of it."""
+    low = high = (middle(at_ns, passed_ms) - from_ns) // cell_ns
+    coarse = passed_ms * 1_000_000 > COARSE_NS
+    if coarse.any():
+        low = np.where(coarse, (at_ns - passed_ms * 1_000_000 - from_ns) // cell_ns, low)
+        high = np.where(coarse, (at_ns - 1 - from_ns) // cell_ns, high)
+    if count is not None:
+        low, high = np.maximum(low, 0), np.minimum(high, count - 1)
+    width = np.maximum(0, high - low + 1)
+    row = np.repeat(np.arange(at_ns.size), width)
+    column: I64s = low[row] + np.arange(row.size) - np.repeat(np.cumsum(width) - width, width)
+    return row, column
+
+
 def share(spent: I64s, look: str) -> F64s:
     """What a look sees in each row, from 0 to 1 of the time that the core accounted for."""
     total = np.maximum(1, spent.sum(axis=1))
@@ -50,7 +68,8 @@ def peaks(cores: Sequence[pa.Table]) -> pa.Table:
     """The rows of `core_peaks` of rows of `cores`, in their order."""
     parts = [numbers(table) for table in cores]
     at_ns, cpu, passed_ms, spent = (np.concatenate(column) for column in zip(*parts, strict=True))
-    begin = middle(at_ns, passed_ms) // PEAK_NS
+    row, begin = cells(at_ns, passed_ms, PEAK_NS)
+    cpu, spent = cpu[row], spent[row]
     order = np.lexsort((begin, cpu))
     begin, cpu, spent = begin[order], cpu[order], spent[order]
     first = np.flatnonzero((np.diff(begin, prepend=begin[0] - 1) != 0) | (np.diff(cpu, prepend=cpu[0]) != 0))

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 SIGNAL = "cpu_time_seconds"
 MODES = ("user", "system", "irq", "softirq", "steal", "idle")
 _PART_OF = {"nice": "user", "iowait": "idle"}
-# A look after a longer pause says nothing about the second before it.
-_PAUSE_NS = 5 * NS
+# A look after a longer pause says nothing about the second before it: a recorder that was held up makes no row.
+PAUSE_NS = 5 * NS
+COARSE_NS = 6 * NS
+"""Rows of a longer time are coarse: shares of an interval, which do not tell what any second of it was like."""
+LONGEST_NS = 86_400 * NS
+"""The longest interval that counters of another tool may tell about."""
 _MS_NS = 1_000_000
 # The kernel moves time between idle and iowait afterwards; a larger step back is a core that counts anew.
 _JITTER_MS = 100
@@ -29,8 +33,8 @@ class CoreTimes:
         self._at_ns = 0
         self._before: dict[int, dict[str, float]] = {}
 
-    def rows(self, at_ns: int, samples: Iterable[Sample]) -> list[tuple[Any, ...]]:
-        """The rows of a look: of each core that the look before has seen, not long ago."""
+    def rows(self, at_ns: int, samples: Iterable[Sample], longest_ns: int = PAUSE_NS) -> list[tuple[Any, ...]]:
+        """The rows of a look: of each core that the look before has seen, `longest_ns` ago at most."""
         now: dict[int, dict[str, float]] = {}
         for sample in samples:
             if sample.signal == SIGNAL and len(sample.labels) == 2 and sample.labels[0].isdigit():
@@ -40,7 +44,7 @@ class CoreTimes:
         if not now:
             return []
         passed_ns = at_ns - self._at_ns
-        found = list(self._between(at_ns, passed_ns, now)) if 0 < passed_ns <= _PAUSE_NS else []
+        found = list(self._between(at_ns, passed_ns, now)) if 0 < passed_ns <= longest_ns else []
         self._at_ns, self._before = at_ns, now
         return found
 

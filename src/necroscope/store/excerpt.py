@@ -176,7 +176,7 @@ def _of_cores(rows: pa.Table, window: Window) -> NDArray[np.bool_]:
     """Looks at the cores that tell about the window."""
     at_ns = rows["at_ns"].to_numpy()
     began_ns = at_ns - rows["passed_ms"].to_numpy().astype(np.int64) * _MS_NS
-    near: NDArray[np.bool_] = (at_ns >= window[0]) & (began_ns <= window[1]) & (at_ns <= window[1] + LATER_NS)
+    near: NDArray[np.bool_] = (at_ns >= window[0]) & (began_ns <= window[1])
     return near
 
 

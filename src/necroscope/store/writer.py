@@ -23,7 +23,7 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import inbox, rows
 from necroscope.store.arrow import Tables, from_rows, joined
 from necroscope.store.catalog import Segment, create
-from necroscope.store.core_times import CoreTimes
+from necroscope.store.core_times import PAUSE_NS, CoreTimes
 from necroscope.store.keeper import Keeper
 from necroscope.store.lock import WriterLock
 from necroscope.store.retention import Retention
@@ -113,11 +113,16 @@ class Writer:
         samples whose stack nobody tells keep their id and lose their frames (`WriterStatus.unknown_stacks`)."""
         return self._book.take_forgot()
 
-    def add_signals(self, at_ns: int, samples: Iterable[Sample], source: str = "") -> None:
-        """One look of a source: all that it tells now. What it told before and does not tell now has ended."""
+    def add_signals(
+        self, at_ns: int, samples: Iterable[Sample], source: str = "", longest_ns: int | None = None
+    ) -> None:
+        """One look of a source: all that it tells now. What it told before and does not tell now has ended.
+
+        `longest_ns`: how long before the look at the cores may lie for the two to make a row; a few seconds by default.
+        """
         told = list(samples)
         self._signals.add(at_ns, told, source)
-        self._add("cores", rows.core_rows(self._cores.rows(at_ns, told)))
+        self._add("cores", rows.core_rows(self._cores.rows(at_ns, told, longest_ns or PAUSE_NS)))
         self._flush_when_due()
 
     def add_events(self, events: Iterable[Event]) -> None:

@@ -9,7 +9,13 @@ import pytest
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.scene import Held, Scene, look_around, quiet_blocks, span_of, strip_of
+from necroscope.diagnose.why.tell import missing
+from necroscope.model import Sample
 from necroscope.query.starved import within
+from necroscope.sense.cpu import Cpu
+from necroscope.store.core_times import LONGEST_NS
+from necroscope.store.reader import Store
+from necroscope.store.writer import Writer
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 
@@ -142,3 +148,36 @@ def test_the_rest_of_a_long_run_is_what_is_usual_for_a_part_of_it(tmp_path: Path
     quiet = quiet_blocks(scene, part)
     assert len(quiet) >= 3
     assert all(high < at(28) or low > at(32) for low, high in quiet)
+
+
+def _with_averages(node: Played, folder: Path, idle: tuple[float, float]) -> Held:
+    """The recording, and what sysstat says about all of it: one interval."""
+    node.counted = False
+    node.write(folder)
+    writer = Writer(folder, signals=Cpu.signals)
+    for second in (0, node.seconds):
+        spent = [
+            Sample("cpu_time_seconds", round(second * share, 3), (str(cpu), mode))
+            for cpu, one in enumerate(idle)
+            for mode, share in (("system", 1 - one), ("idle", one))
+        ]
+        writer.add_signals(at(second), spent, "cpu", LONGEST_NS)
+    writer.close(merge=False)
+    return Held(Store(folder))
+
+
+def test_averages_do_not_hide_what_samples_tell_of_seconds(node: Played, tmp_path: Path) -> None:
+    held = _with_averages(node, tmp_path, (0.9, 0.85))
+    recorded = span_of(held.snapshot())
+    assert recorded is not None
+    scene = look_around(held, Complaint("nic-reset", at(70), "kmsg", "x"), recorded, Config())
+    assert [(run.cpu, run.from_ns, run.counted) for run in scene.runs] == [(1, at(60), False)]
+    assert (scene.counted, scene.covered((at(50), at(70)))) == (False, 0.0)
+    assert strip_of(scene, 1) is None
+    assert [one.what for one in missing(scene, None) if "averages of up to 2 min" in one.what]
+
+
+def test_an_interval_without_idle_time_is_a_starved_core_and_another_is_not(tmp_path: Path) -> None:
+    held = _with_averages(Played(2, 120), tmp_path, (0.0, 0.02))
+    scene = look_around(held, Complaint("nic-reset", at(110), "kmsg", "x"), (at(0), at(120)), Config())
+    assert [(run.cpu, run.from_ns, run.to_ns, run.counted) for run in scene.runs] == [(0, at(0), at(120), True)]

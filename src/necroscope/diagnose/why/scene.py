@@ -101,9 +101,9 @@ class Scene:
         return int(np.unique(self.times.cpu).size)
 
     def covered(self, window: Window) -> float:
-        """Which share of a window the cores' counters tell about."""
+        """Which share of a window the cores' counters tell about, second by second."""
         length = max(1, window[1] - window[0]) / NS
-        return min(1.0, self.times.spent_in(window).covered_s / length)
+        return min(1.0, self.times.close().spent_in(window).covered_s / length)
 
 
 def span_of(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
@@ -130,8 +130,12 @@ def look_around(store: Held, symptom: Complaint, recorded: Window, config: Confi
     near = symptom.at_ns - NEAR_NS, symptom.at_ns + NEAR_NS // 6
     snapshot = store.snapshot((near[0], near[1] + 10 * NS))
     times = core_time(snapshot, [near], notes)
-    counted = bool(times.at_ns.size)
-    found = _runs(times, config) if counted else _sampled_runs(snapshot, near, config, notes)
+    counted = bool(times.close().at_ns.size)
+    found = _runs(times, config)
+    if not counted:
+        # Averages tell of nothing but cores that were full all the time, samples of their seconds.
+        sampled = _sampled_runs(snapshot, near, config, notes)
+        found = [*sampled, *(one for one in found if not any(_touch(one, other) for other in sampled))]
     told = _told(snapshot, near, notes)
     about = symptom.at_ns - BEFORE_NS, symptom.at_ns + AFTER_NS
     named = named_core(store.snapshot(about), symptom, about)
@@ -209,6 +213,10 @@ def _not_quiet(scene: Scene, run: Run, symptoms: Sequence[int]) -> list[Window]:
     return [_with_shoulders(scene.times, one) for one in (*again, run)]
 
 
+def _touch(one: Run, other: Run) -> bool:
+    return one.cpu == other.cpu and one.overlaps(other.window)
+
+
 def _part_of(run: Run, whole: Run) -> bool:
     """Whether a run is a small part of another one."""
     return whole.from_ns <= run.from_ns and run.to_ns <= whole.to_ns and run.seconds <= 0.5 * whole.seconds
@@ -266,7 +274,8 @@ def strip_of(scene: Scene, cpu: int, before_s: int = 40, after_s: int = 15) -> S
         return None
     from_ns = (scene.symptom.at_ns // NS - before_s) * NS
     columns = before_s + after_s
-    shares = [_by_second(times, from_ns, columns) for times in (scene.times.of(frozenset({cpu})), scene.times)]
+    close = scene.times.close()
+    shares = [_by_second(times, from_ns, columns) for times in (close.of(frozenset({cpu})), close)]
     (busy, system), (average, _) = shares
     return Strip(cpu, from_ns, busy, system, average)
 

@@ -244,6 +244,10 @@ def missing(scene: Scene, reasoned: Reasoned | None) -> Iterator[Missing]:
     if not scene.counted and damaged(scene.notes, "cores"):
         what = "the cores' own counters, which are damaged, as the notes say: idle and steal are guessed from samples"
         yield Missing(what, DAMAGE_HINT)
+    elif not scene.counted and scene.times.at_ns.size:
+        longest = span(int(scene.times.whole_ms.max()) / 1000)
+        what = f"what the cores did second by second: of their counters only averages of up to {longest} are known"
+        yield Missing(what, "make it with `mpstat -P ALL 1 -o JSON`, or record with necroscope record")
     elif not scene.counted:
         yield Missing("the cores' own counters: idle and steal are guessed from samples", "import mpstat -o JSON too")
     for hole in scene.holes:
