@@ -120,8 +120,7 @@ def test_a_core_that_comes_back_begins_anew() -> None:
         entry["cpu-load"] = [load("0"), load("1", idle=0.0)]
     rows = list(Mpstat(io.BytesIO(json.dumps(text).encode())).rows())
     of_core = [
-        (row.at_ns // S - DAY - hours(10), {s.labels: s.value for s in row.samples}.get(("1", "user")))
-        for row in rows
+        (row.at_ns // S - DAY - hours(10), {s.labels: s.value for s in row.samples}.get(("1", "user"))) for row in rows
     ]
     assert of_core == [(0, 0.0), (1, 1.0), (2, None), (2, 1.0), (3, 2.0)]
 

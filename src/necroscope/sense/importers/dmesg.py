@@ -3,30 +3,36 @@
     for event in Dmesg(path, Placing(clock_offset_ns=boot_ns)).rows(): ...
 
 Times since boot need a date: `clock_offset_ns` (when the machine booted), `at_ns` (the time of the first line), or a
-line of the log itself that tells the wall clock (the real-time clock at boot, an audit record). Local times are taken
-as UTC unless `clock_offset_ns` says otherwise. A date without a year is put in the year that brings the first line
-nearest to `at_ns`, else in the last one before the file was written.
+line of the log itself that tells the wall clock (the real-time clock at boot, an audit record, a container's runtime).
+Local times are taken as UTC unless `clock_offset_ns` says otherwise. A date without a year: see `log_dates`.
+
+Lines that continue a record of several lines, indented and without a time, belong to the line before. Whatever else
+could not be used is counted, and `notes` tells it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from necroscope import clock
 from necroscope.errors import BadInput
-from necroscope.sense.importers.log_stamps import S, Stamped, parse_line, with_year
+from necroscope.sense.importers.log_dates import LogDates
+from necroscope.sense.importers.log_stamps import MINUTE_NS, S, Stamped, looks_dated, parse_line
 from necroscope.sense.importers.log_symptoms import KernelLine, SymptomReader
 from necroscope.sense.importers.rows import LogEvent
 from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
 
 _SLEW = 500e-6  # what a free-running clock may be off
-_DAY_NS = 86_400 * S
 _HOSTS = 64
+_RECORD_BYTES = 4096
+_TOLD = 40
 # Lines that tell the wall clock: the real-time clock read at boot, records of the audit system.
 _ANCHOR = re.compile(rb"setting system clock to .{1,40}\((\d{9,11})\)|audit\((\d{9,11})\.(\d{3}):\d{1,12}\)")
+# What journalctl and pagers write between lines.
+_BETWEEN = (b"-- ", b"...skipping")
 
 
 class Dmesg:
@@ -37,10 +43,12 @@ class Dmesg:
         self._placing = placing
         self._symptoms = SymptomReader(source_name)
         self._source: Source | None = None
-        self._guessed_year = False
+        self._dates = LogDates(placing.at_ns, "", None)
         self._offset_ns: int | None = placing.clock_offset_ns
-        self._anchored = False
-        self._previous_ns: int | None = None
+        self._anchored = ""
+        self._local = False
+        self._timed = self._untimed = self._undated = self._unplaced = self._others = 0
+        self._odd_date = ""
         self.hosts: set[str] = set()
 
     @property
@@ -55,90 +63,136 @@ class Dmesg:
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
+        dates = f"{self._undated:,} lines were left out: their date is not understood, such as {self._odd_date}"
+        booted = f"when the machine booted was taken from {self._anchored}; if it slept since, times are off"
+        local = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
+        early = "lines were left out: they count from a line before them that is not there"
         said = (
-            (self._guessed_year, "the log names no year; the last one before the file was written is taken"),
-            (
-                self._anchored,
-                "when the machine booted was taken from a line of the log; if it slept since, times are off",
-            ),
+            (self._dates.said, self._dates.said),
+            (self._local and self._placing.clock_offset_ns is None, local),
+            (self._anchored, booted),
             (len(self.hosts) > 1, f"the log tells of {len(self.hosts)} hosts"),
+            (self._undated, dates),
+            (self._untimed, f"{self._untimed:,} lines were left out: they have no time"),
+            (self._unplaced, f"{self._unplaced:,} {early}"),
+            (self._others, f"{self._others:,} lines were left out: they are not the kernel's"),
         )
         cut = self._source.notes() if self._source else ()
         return (*cut, *(sentence for holds, sentence in said if holds))
 
     def rows(self) -> Iterator[LogEvent]:
         """Symptoms in the order of the log. `BadInput` when no line has a time, or none that can be placed."""
-        stamped = 0
         with Source(self._file) as source:
             self._source = source
-            for line in source.lines():
-                found = parse_line(line)
-                if found is None:
-                    continue
-                stamped += 1
-                if self._wanted(found):
-                    yield from self._symptoms.feed(self._placed(found))
-        if not stamped:
+            self._dates = LogDates(self._placing.at_ns, Path(source.name).name, source.modified_ns)
+            for record in self._records(source):
+                line = self._placed(record)
+                if line is not None:
+                    yield from self._symptoms.feed(line)
+        if not self._timed:
+            odd = f", and {self._undated:,} with a date that is not understood" if self._undated else ""
             raise BadInput(
-                f"{source.name} has no line with a time", "make it with `dmesg --time-format iso` or `journalctl -k`"
+                f"{source.name} has no line with a time{odd}",
+                "make it with `dmesg --time-format iso` or `journalctl -k`",
             )
         yield from self._symptoms.finish()
+
+    def _records(self, source: Source) -> Iterator[Stamped]:
+        """Lines of the kernel, each with the lines that continue it."""
+        held: Stamped | None = None
+        for line in source.lines():
+            found = parse_line(line)
+            if found is not None:
+                if held is not None:
+                    yield held
+                self._timed += 1
+                held = found if self._wanted(found) else None
+            elif held is not None and line[:1] in (b" ", b"\t") and line.strip() and len(held.text) < _RECORD_BYTES:
+                held = replace(held, text=held.text + b"\n  " + line.strip())
+            else:
+                self._not_used(line)
+        if held is not None:
+            yield held
+
+    def _not_used(self, line: bytes) -> None:
+        if not line.strip() or line.startswith(_BETWEEN):
+            self._dates.read_head(line)
+        elif looks_dated(line):
+            self._undated += 1
+            self._odd_date = self._odd_date or "".join(
+                char if char.isprintable() else " " for char in line[:_TOLD].decode("utf-8", "ignore")
+            )
+        else:
+            self._untimed += 1
 
     def _wanted(self, found: Stamped) -> bool:
         if found.host and len(self.hosts) < _HOSTS:
             self.hosts.add(found.host)
         if found.tag not in ("", "kernel"):
+            self._others += 1
             return False
         return not (self._placing.host and found.host) or found.host == self._placing.host
 
-    def _placed(self, found: Stamped) -> KernelLine:
+    def _placed(self, found: Stamped) -> KernelLine | None:
         text = found.text.decode("utf-8", "replace")
         if self._offset_ns is None:
             self._offset_ns = self._find_offset(found)
         if found.clock == "boot":
             uncertainty_ns = max(1_000_000, round(found.stamp_ns * _SLEW), S if self._anchored else 0)
             return KernelLine(found.stamp_ns + self._offset_ns, uncertainty_ns, text, found.caller)
-        at_ns = found.stamp_ns
-        if found.clock == "no-year":
-            at_ns = self._dated(at_ns)
+        at_ns, uncertainty_ns = self._on_calendar(found)
+        if at_ns is None:
+            self._unplaced += 1
+            return None
+        self._local = self._local or found.clock != "utc"
         # dmesg makes dates of stamps since boot: they are off by as much as the log's clock has drifted.
-        drifting = not found.tag
-        uncertainty_ns = max(found.step_ns, S if drifting else 1_000_000)
+        uncertainty_ns = max(uncertainty_ns, 1_000_000 if found.tag else S)
         return KernelLine(at_ns + self._offset_ns, uncertainty_ns, text, found.caller)
 
-    def _dated(self, stamp_ns: int) -> int:
-        """The stamp in a year; later lines may go on into the next."""
-        if self._previous_ns is not None:
-            self._previous_ns = with_year(stamp_ns, self._previous_ns)
-        elif self._placing.at_ns is not None:
-            self._previous_ns = with_year(stamp_ns, self._placing.at_ns)
-        else:
-            written_ns = (self._source.modified_ns if self._source else None) or clock.now().realtime_ns
-            self._previous_ns = with_year(stamp_ns, written_ns, written_ns + _DAY_NS)
-            self._guessed_year = True
-        return self._previous_ns
+    def _on_calendar(self, found: Stamped) -> tuple[int | None, int]:
+        """When a line was written on its own clock, and how far off that may be."""
+        if found.clock == "since-last":
+            return self._dates.since_last(found.stamp_ns), MINUTE_NS
+        at_ns = found.stamp_ns
+        if found.clock == "no-year":
+            at_ns = self._dates.dated(at_ns, found.arrived_ns)
+        if found.step_ns == MINUTE_NS:
+            at_ns = self._dates.minute(at_ns)
+        return at_ns, found.step_ns
 
     def _find_offset(self, first: Stamped) -> int:
         if first.clock != "boot":
             return 0
         if self._placing.at_ns is not None:
             return self._placing.at_ns - first.stamp_ns
-        offset_ns = self._anchor()
+        offset_ns, self._anchored = self._anchor()
         if offset_ns is None:
             raise BadInput(
                 f"{self._source.name if self._source else 'the log'} counts from boot and does not say when that was",
                 "say when the machine booted, or when the first line was written; or use `dmesg --time-format iso`",
             )
-        self._anchored = True
         return offset_ns
 
-    def _anchor(self) -> int | None:
-        """UTC at boot, from the last line that tells both clocks: a machine may have slept after the first."""
+    def _anchor(self) -> tuple[int | None, str]:
+        """UTC at boot, and by what: the last line that tells both clocks, as a machine may have slept after the first;
+        else when a container's runtime got its lines, the soonest after they were written."""
         if not isinstance(self._file, Path):
-            return None
+            return None, ""
         offset_ns: int | None = None
+        arrived_ns: int | None = None
         with Source(self._file) as source:
             for line in source.lines():
-                if (told := _ANCHOR.search(line)) and (found := parse_line(line)) and found.clock == "boot":
+                told = _ANCHOR.search(line)
+                if told is None and not line.startswith((b"20", b'{"log"')):
+                    continue
+                found = parse_line(line)
+                if found is None or found.clock != "boot":
+                    continue
+                if told is not None:
                     offset_ns = int(told[1] or told[2]) * S + int(told[3] or 0) * 1_000_000 - found.stamp_ns
-        return offset_ns
+                if found.arrived_ns is not None:
+                    late_ns = found.arrived_ns - found.stamp_ns
+                    arrived_ns = late_ns if arrived_ns is None else min(arrived_ns, late_ns)
+        if offset_ns is not None:
+            return offset_ns, "a line of the log"
+        return arrived_ns, "the time at which a container's runtime got its lines" if arrived_ns is not None else ""

@@ -42,7 +42,7 @@ class JournalJson:
         self._source: Source | None = None
         self.hosts: set[str] = set()
         self.entries = 0
-        self.odd_lines = 0
+        self.odd_lines = self.untimed = self.others = 0
 
     @property
     def progress(self) -> float:
@@ -52,7 +52,9 @@ class JournalJson:
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
         said = (
-            (self.odd_lines, f"{self.odd_lines:,} lines were no entries of a journal"),
+            (self.odd_lines, f"{self.odd_lines:,} lines were left out: they are no entries of a journal"),
+            (self.untimed, f"{self.untimed:,} entries were left out: they have no time"),
+            (self.others, f"{self.others:,} entries were left out: neither the kernel's nor about a unit's life"),
             (len(self.hosts) > 1, f"the journal tells of {len(self.hosts)} hosts"),
         )
         cut = self._source.notes() if self._source else ()
@@ -66,7 +68,8 @@ class JournalJson:
                 entry = _entry(line)
                 at_ns = _at_ns(entry) if entry is not None else None
                 if entry is None or at_ns is None:
-                    self.odd_lines += bool(line.strip())
+                    self.odd_lines += entry is None and bool(line.strip())
+                    self.untimed += entry is not None
                     continue
                 self.entries += 1
                 if self._wanted(entry):
@@ -87,6 +90,8 @@ class JournalJson:
         elif (kind := _UNITS.get(field(entry, "MESSAGE_ID"))) and (unit := _unit(entry)):
             text = "".join(char if char.isprintable() else "�" for char in field(entry, "MESSAGE"))
             yield LogEvent(at_ns, kind, SOURCE, unit, text[:_TEXT], 1_000_000)
+        else:
+            self.others += 1
 
 
 def _unit(entry: Entry) -> str:

@@ -2,9 +2,9 @@
 
     for event in RayLogs(path).rows(): ...
 
-Ray writes local times without a zone: `clock_offset_ns` is what to add. What one failure says in several lines is told
-once. An actor that ended because its program or its owner asked for it is no failure. Tracebacks have no time of their
-own: that of the line before counts, with an uncertainty of a minute.
+Ray writes local times without a zone: `clock_offset_ns` is what to add, where no line tells UTC too. What one failure
+says in several lines is told once. An actor that ended because its program or its owner asked for it is no failure.
+Tracebacks have no time of their own: that of the line before counts, with an uncertainty of a minute.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from necroscope.errors import BadInput
+from necroscope.sense.importers.log_dates import LogDates
 from necroscope.sense.importers.ray_lines import RayLine, intended_actor, parse_line, told
 from necroscope.sense.importers.rows import LogEvent
 from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
@@ -23,6 +24,7 @@ V = TypeVar("V")
 SOURCE = "ray"
 _AGAIN_NS = 30_000_000_000
 _NO_TIME_NS = 60_000_000_000
+_QUARTER_NS = 900_000_000_000
 _REMEMBERED = 1 << 14
 _TEXT = 500
 
@@ -36,6 +38,8 @@ class RayLogs:
         self._source: Source | None = None
         self._last_told: dict[tuple[str, str], int] = {}
         self._intended: dict[str, None] = {}
+        self._dates = LogDates(placing.at_ns, "", None)
+        self._west_ns: int | None = None
         self.lines = 0
         self.undated = 0
 
@@ -46,22 +50,38 @@ class RayLogs:
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
-        undated = (f"{self.undated:,} failures have no time and were left out",) if self.undated else ()
-        return (*(self._source.notes() if self._source else ()), *undated)
+        local = self.lines and self._west_ns is None and self._placing.clock_offset_ns is None
+        said = (
+            (self._dates.said, self._dates.said),
+            (local, "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"),
+            (self.undated, f"{self.undated:,} failures have no time and were left out"),
+        )
+        cut = self._source.notes() if self._source else ()
+        return (*cut, *(sentence for holds, sentence in said if holds))
 
     def rows(self) -> Iterator[LogEvent]:
         """Events in the order of the log. `BadInput` when no line is one of Ray's."""
         latest_ns = self._placing.at_ns
         with Source(self._file) as source:
             self._source = source
+            self._dates = LogDates(self._placing.at_ns, Path(source.name).name, source.modified_ns)
             for raw in source.lines():
                 line = parse_line(raw)
                 if line.at_ns is not None:
                     self.lines += 1
-                    latest_ns = line.at_ns + (self._placing.clock_offset_ns or 0)
+                    latest_ns = self._utc(line, line.at_ns)
                 yield from self._event(line, latest_ns)
         if not self.lines and not self._last_told and not self.undated:
             raise BadInput(f"{source.name} has no line of a Ray log")
+
+    def _utc(self, line: RayLine, at_ns: int) -> int:
+        """When a line was written. A line that tells both clocks tells the zone of those that do not."""
+        if line.utc_ns is not None:
+            self._west_ns = round((line.utc_ns - at_ns) / _QUARTER_NS) * _QUARTER_NS
+        elif not line.dated:
+            at_ns = self._dates.dated(at_ns)
+        offset_ns = self._placing.clock_offset_ns
+        return at_ns + (offset_ns if offset_ns is not None else self._west_ns or 0)
 
     def _event(self, line: RayLine, at_ns: int | None) -> Iterator[LogEvent]:
         if actor := intended_actor(line.text):

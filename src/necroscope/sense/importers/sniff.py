@@ -8,6 +8,7 @@ from typing import BinaryIO, Literal
 
 from necroscope.errors import BadInput
 from necroscope.sense.importers import log_stamps, ray_lines
+from necroscope.sense.importers.log_wrapping import unwrap
 from necroscope.sense.importers.script_lines import parse_head
 from necroscope.sense.importers.source import Source
 
@@ -33,6 +34,8 @@ def kind_of_text(head: bytes, name: str) -> Kind:
     """The kind of a file that begins so."""
     if not head.strip():
         raise BadInput(f"{name} is empty", _HINT)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadInput(f"{name} is text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE")
     if b"\0" in head:
         raise BadInput(f"{name} is no text and no perf.data", _HINT)
     if head.lstrip()[:1] in (b"{", b"["):
@@ -40,10 +43,11 @@ def kind_of_text(head: bytes, name: str) -> Kind:
         if kind is not None:
             return kind
     lines = [line.rstrip(b"\r") for line in head.split(b"\n")[:_LINES]]
+    inner = [unwrap(line).line for line in lines]
     counts: dict[Kind, int] = {
         "perf-script": sum(_is_sample(line) for line in lines),
         "ray": sum(ray_lines.parse_line(line).at_ns is not None for line in lines),
-        "dmesg": sum(log_stamps.parse_line(line) is not None for line in lines),
+        "dmesg": sum(log_stamps.parse_line(line) is not None for line in inner),
     }
     best = max(counts, key=counts.__getitem__)
     if counts[best]:
@@ -53,6 +57,8 @@ def kind_of_text(head: bytes, name: str) -> Kind:
     told = [line for line in lines[:-1] or lines if line.strip() and not line.startswith(b"#")]
     if told and sum(_FOLDED.fullmatch(line) is not None for line in told) > len(told) * 0.9:
         return "folded"
+    if any(log_stamps.parse_line(line) is not None or log_stamps.looks_dated(line) for line in lines):
+        return "dmesg"  # of a container, or in a language that the importer has to complain about
     raise BadInput(f"{name} is nothing that can be imported", _HINT)
 
 
