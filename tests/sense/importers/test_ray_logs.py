@@ -7,6 +7,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import json
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from necroscope.errors import BadInput
 from necroscope.sense.importers.ray_logs import RayLogs
 from necroscope.sense.importers.rows import LogEvent
+from necroscope.sense.importers.sniff import kind_of_text
 from necroscope.sense.importers.source import Placing
 
 NODE = "409f95522cfe8bf5977b4ef98027affe997e18b33d46b7b2af530ccb"
@@ -151,3 +154,106 @@ def test_any_bytes(data: bytes) -> None:
     assert isinstance(read(head + data), list)
     with contextlib.suppress(BadInput):
         read(data)
+
+
+@pytest.mark.parametrize(
+    ("line", "subject"),
+    [
+        ("[2026-11-16 18:01:29,847 E 24507 24507] (raylet) worker_pool.cc:586: Some workers of the worker process(27991) have not registered within the timeout. The process is dead, probably it crashed during start.", "27991"),
+        ("\x1b[2m\x1b[33m(raylet)\x1b[0m [2026-11-16 18:01:29,425 E 234 234] (raylet) worker_pool.cc:502: Some workers of the worker process(2654) have not registered within the timeout. The process is still alive, probably it's hanging during start.", "2654"),
+        ("[2026-11-16 18:01:29,847 E 77 77] (raylet) worker_pool.cc:300: Some workers of the worker process(76769) have not registered to raylet within timeout (30 s), so the process 76769 will be killed immediately", "76769"),
+        ("[2026-11-16 18:01:29,736 E 46008 46008] core_worker_process.cc:232: Failed to register worker to Raylet: IOError: Failed to read data from the socket: End of file worker_id=01000000ffffffffffffffffffffffffffffffffffffffffffffffff", "01000000ffffffffffffffffffffffffffffffffffffffffffffffff"),
+        (f"[2026-11-16 18:01:29,736 E 46008 46008] core_worker.cc:451: Failed to register worker {WORKER} to Raylet. IOError: [RayletClient] Unable to register worker with raylet.", WORKER),
+    ],
+)  # fmt: skip
+def test_workers_that_did_not_register(line: str, subject: str) -> None:
+    assert told(line + "\n") == [("ray-worker-not-registered", subject)]
+
+
+def test_a_worker_that_registered_is_no_failure() -> None:
+    assert told(GCS + "worker_pool.cc:700: Worker 27991 registered with raylet after 12 s\n") == []
+
+
+def test_lines_of_before_1_2_have_no_year(tmp_path: Path) -> None:
+    path = tmp_path / "raylet-20200807.out"
+    path.write_text(
+        "I0807 17:00:41.812641 71814 71814 worker_pool.cc:265] Some workers of the worker process(76769) have not registered to raylet within timeout.\n"
+        "(pid=raylet) I0807 17:00:42.812641 71814 71814 worker_pool.cc:265] Some workers of the worker process(76770) have not registered to raylet within timeout.\n"
+    )
+    reader = RayLogs(path)
+    assert [(event.subject, event.at_ns) for event in reader.rows()] == [
+        ("76769", 1_596_819_641_812_641_000),
+        ("76770", 1_596_819_642_812_641_000),
+    ]
+    assert reader.notes()[0] == "the log names no year: 2020 is taken, from the file's name, 2020-08-07"
+
+
+def test_json_of_the_backend_has_ids_beside_the_message() -> None:
+    entry = {
+        "asctime": "2026-11-16 18:01:29,547", "levelname": "W", "filename": "gcs_actor_manager.cc", "lineno": 1515, "actor_id": ACTOR,
+        "message": f"(gcs_server) Actor is failed on worker {WORKER} at node {NODE}, need_reschedule = 1, death context type = ActorDiedErrorContext",
+    }  # fmt: skip
+    assert told(json.dumps(entry) + "\n") == [("ray-actor-died", ACTOR)]
+
+
+def test_lines_that_tell_utc_too_tell_the_zone_of_the_others() -> None:
+    utc = 1_794_852_089_547_000_000
+    both = {"asctime": "2026-11-16 10:01:29,547", "timestamp_ns": utc, "message": "Job 'raysubmit_1' failed"}
+    plain = {"asctime": "2026-11-16 10:02:29,547", "message": "Job 'raysubmit_2' failed"}
+    reader = RayLogs(io.BytesIO((json.dumps(both) + "\n" + json.dumps(plain) + "\n").encode()))
+    assert [event.at_ns for event in reader.rows()] == [utc, utc + 60 * 10**9]
+    assert reader.notes() == ()
+    text = f"2026-11-16 10:01:29,547\tINFO jobs.py:11 -- Job 'raysubmit_1' failed job_id=01000000 timestamp_ns={utc}\n"
+    assert [event.at_ns for event in read(text)] == [utc]
+    reader = RayLogs(io.BytesIO((GCS + FAILED.format(1) + "\n").encode()))
+    assert list(reader.rows())
+    assert reader.notes() == (
+        "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset",
+    )
+
+
+def test_logs_of_containers() -> None:
+    line = "2026-11-16T18:01:30.123456789Z stderr F " + GCS + FAILED.format(1) + "\n"
+    assert (
+        kind_of_text(line.encode() * 3 + b"2026-11-16T18:01:30.123456789Z stderr F   File x\n" * 20, "0.log") == "ray"
+    )
+    (event,) = read(line)
+    assert (event.kind, event.at_ns) == ("ray-actor-died", AT + 547_000_000)
+    docker = json.dumps(
+        {"log": GCS + FAILED.format(1) + "\n", "stream": "stderr", "time": "2026-11-16T18:01:30.123456789Z"},
+        separators=(",", ":"),
+    )
+    assert kind_of_text(docker.encode(), "x-json.log") == "ray"
+    assert [event.kind for event in read(docker + "\n")] == ["ray-actor-died"]
+
+
+HOSTILE = {
+    "actor, again and again": GCS + "x.cc:1: " + "Actor is failed on worker need_reschedule = 1 " * 3000,
+    "intended, again and again": GCS + "x.cc:1: " + "Actor is failed on worker need_reschedule = 0 " * 3000,
+    "tasks": GCS + "x.cc:1: " + f"Task attempt {'a' * 48} " * 2000,
+    "death": GCS + "x.cc:1: " + "death reason = UNEXPECTED_TERMINATION node_id" * 3000,
+    "workers": GCS + "x.cc:1: " + "A worker died or was killed while executing a task" * 3000,
+    "digits": GCS + "x.cc:1: ObjectLostError ray.exceptions.ObjectLostError: " + "1a " * 40_000,
+    "component": "[2026-11-16 18:01:29,547 W " + "1" * 100_000,
+    "file": "[2026-11-16 18:01:29,547 W 1 1] " + "a." * 60_000,
+    "colours": "\x1b[" + "1;" * 60_000,
+    "escapes": "\x1b[1" * 40_000,
+    "prefix": "(" * 100_000,
+    "json": '{"log":"' + "\\" * 100_000,
+    "nested": '{"message": ' + "[" * 100_000,
+    "registered": GCS + "x.cc:1: registered " + "Failed to register worker to Raylet " * 3000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_lines_cost_time_in_proportion_to_their_length(name: str) -> None:
+    """Half a megabyte in lines of 16 KiB, and in lines of 64: a quadratic expression takes four times longer for those."""
+    took = []
+    for size in (1 << 14, 1 << 16):
+        data = (HOSTILE[name].encode()[:size] + b"\n") * ((1 << 19) // size)
+        started = time.process_time()
+        with contextlib.suppress(BadInput):
+            read(data)
+        took.append(time.process_time() - started)
+    assert took[1] < 2 * took[0] + 0.1
+    assert took[1] < 1.0

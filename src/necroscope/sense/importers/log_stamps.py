@@ -58,6 +58,7 @@ _KERNEL = re.compile(rb"(?:\S{1,255} )?kernel: ?(?=\[)")
 _DATED = re.compile(
     rb"(?:" + _LEVEL + rb"\[[^\]\r\n]{4,60} " + _TIME + rb"[^\]\r\n]{0,12}\]|\S{1,24}\.? +\d{1,2}\.? " + _TIME + rb" )"
 )
+_DATA_BYTES = 4096
 # Hours east of UTC. Names that mean several zones (CST, IST, BST) are not there: such times are local.
 _ZONES = {
     b"UTC": 0, b"GMT": 0, b"WET": 0, b"WEST": 1, b"CET": 1, b"CEST": 2, b"EET": 2, b"EEST": 3, b"MSK": 3, b"JST": 9,
@@ -161,7 +162,7 @@ def _of_5424(stamped: Stamped) -> Stamped:
     if found is None:
         return stamped
     text = stamped.text[found.end() :]
-    at = 1 if text.startswith(b"-") else _end_of_data(text)
+    at = 1 if text.startswith(b"-") else _end_of_data(text[:_DATA_BYTES])
     text = text[at:].removeprefix(b" ").removeprefix(b"\xef\xbb\xbf")
     tag = _name(found[2]) if found[2] != b"-" else ""
     return _without_boot(replace(stamped, text=text, host=_name(found[1]) if found[1] != b"-" else "", tag=tag))

@@ -89,7 +89,7 @@ PATTERNS = (
     *_pattern("ray-heartbeat-late", rb"Last heartbeat was sent (?:\d{1,18}) ms ago()"),
     *_pattern(
         "ray-actor-died",
-        rb"Actor is failed on worker .{0,200}need_reschedule = 1.{0,2000}?actor_id=" + _ID,
+        rb"Actor is failed on worker (?>.{0,200}?need_reschedule = 1).{0,2000}?actor_id=" + _ID,
         rb"Actor " + _ID + rb" is failed on worker .{0,200}need_reschedule = 1",
         rb"Task attempt [0-9a-f]{16}([0-9a-f]{32}) failed with error ACTOR_(?:DIED|UNAVAILABLE)",
         _RAISED + rb"(?:ActorDiedError|RayActorError|ActorUnavailableError): ?()",
@@ -148,7 +148,7 @@ PATTERNS = (
 )
 _INTENDED = (
     re.compile(rb"Task attempt [0-9a-f]{16}([0-9a-f]{32}) .{0,4000}?IntentionalSystemExit", re.DOTALL),
-    re.compile(rb"Actor is failed on worker .{0,200}need_reschedule = 0.{0,2000}?actor_id=" + _ID, re.DOTALL),
+    re.compile(rb"Actor is failed on worker (?>.{0,200}?need_reschedule = 0).{0,2000}?actor_id=" + _ID, re.DOTALL),
 )
 
 
