@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from necroscope.clock import NS
@@ -25,6 +27,7 @@ from necroscope.sense.host import Host
 from necroscope.store.core_times import MODES
 from necroscope.store.excerpt import excerpt
 from necroscope.store.reader import Store
+from necroscope.store.segment import read_table
 from necroscope.store.writer import Writer
 from stage.looked import record
 from stage.recorded import START_NS
@@ -201,3 +204,24 @@ def test_holes_in_what_was_looked_at() -> None:
     looked.add(1, NS, 7 * NS)
     assert list(looked.holes(1, 0, 10 * NS)) == [(7 * NS, 10 * NS)]
     assert list(looked.holes(1, 3 * NS, 4 * NS)) == []
+
+
+def test_rolled_up_averages_are_told_apart_from_seconds(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    record(store, 8, sealed=(2, 5)).close(merge=False)
+    put(store, sysstat(tmp_path, [600, 1200], 600, 25.0))
+    whole = window(0, 1200)
+    snapshot = Store(store).snapshot(around(whole))
+    (cells,) = [read_table(one, "core_peaks") for one in snapshot.rollups]
+    after = core_heat(snapshot, Select(whole), most_columns=60)
+    shutil.rmtree(store / "rollups")
+    before = core_heat(Store(store).snapshot(around(whole)), Select(whole), most_columns=60)
+    for grid in (before, after):
+        assert grid.unit == "share of the core, busy, averages of up to 10 min"
+        # The ten seconds in which a recorder looked are its own.
+        alone = core_grid(core_time(snapshot, [whole]).close(), window(0, 8), most_columns=1)
+        assert np.nanmax(alone.values) < 0.75
+    assert np.array_equal(before.values, after.values, equal_nan=True)
+    assert cells is not None
+    first = cells.filter(pc.equal(cells["at_ns"], START_NS // (10 * NS) * 10 * NS))
+    assert first["passed_ms"].to_pylist() == [1000, 1000]

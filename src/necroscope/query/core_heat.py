@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from necroscope.query.core_grid import averaged, core_grid
@@ -17,14 +16,14 @@ from necroscope.query.grid import Grid, columns_of
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
 from necroscope.store.catalog import Segment, Window
-from necroscope.store.core_peaks import COLUMNS, PEAK_NS, peaks
+from necroscope.store.core_peaks import COLUMNS, PEAK_NS, coarse, hidden, peaks
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
 from necroscope.store.segment import read_table
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
-_Part = tuple[I64s, NDArray[np.int32], F64s]
+_Part = tuple[I64s, NDArray[np.int32], F64s, I64s]
 
 
 def around(window: Window) -> Window:
@@ -45,32 +44,31 @@ def core_heat(
 
 def _from_peaks(snapshot: Snapshot, select: Select, look: str, most_columns: int, notes: list[str] | None) -> Grid:
     from_ns, column_ns, columns = columns_of(select.window, most_columns, PEAK_NS)
-    passed_ms: list[int] = []
-    parts = list(_parts(snapshot, look, notes, passed_ms))
-    at_ns, cpu, share = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
+    parts = list(_parts(snapshot, look, notes))
+    at_ns, cpu, share, passed_ms = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
     column = (at_ns - from_ns) // column_ns
     rows = (column >= 0) & (column < columns)
     if select.cpus:
         rows &= np.isin(cpu, list(select.cpus))
+    if (wide := coarse(passed_ms)).any():
+        rows &= ~hidden(at_ns, cpu, wide)
     cpus, row = np.unique(cpu[rows], return_inverse=True)
     values = np.full(cpus.size * columns, np.nan)
     np.fmax.at(values, row.reshape(-1) * columns + column[rows], share[rows])
     labels = tuple(f"cpu {one}" for one in cpus.tolist())
-    unit = f"share of the core, {look}{averaged(np.array(passed_ms, np.int64))}"
+    unit = f"share of the core, {look}{averaged(passed_ms[rows])}"
     return Grid(labels, values.reshape(-1, columns), from_ns, column_ns, unit)
 
 
-_NOTHING: _Part = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0)
+_NOTHING: _Part = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)
 
 
-def _parts(snapshot: Snapshot, look: str, notes: list[str] | None, passed_ms: list[int]) -> Iterator[_Part]:
-    """Times, cores and what the look sees; the same ten seconds may be there more than once. `passed_ms` gets the
-    longest look of each part that tells; roll-ups do not, and are made of recorders' looks."""
+def _parts(snapshot: Snapshot, look: str, notes: list[str] | None) -> Iterator[_Part]:
+    """Times, cores, what the look sees, and the longest look; the same ten seconds may be there more than once."""
     rolled = [(one, part) for one in snapshot.rollups if (part := _rolled(one, look)) is not None]
     yield from (part for _, part in rolled)
     for segment in left_over(snapshot.segments, [one for one, _ in rolled]):
         for table in _read(segment, "cores", COLUMNS, notes):
-            passed_ms.append(pc.max(table["passed_ms"]).as_py() or 0)
             yield _columns(peaks([table]), look)
     live = snapshot.live.get("cores")
     if live is not None and live.num_rows:
@@ -80,7 +78,7 @@ def _parts(snapshot: Snapshot, look: str, notes: list[str] | None, passed_ms: li
 def _rolled(rollup: Segment, look: str) -> _Part | None:
     """What a roll-up has; None when it is damaged or gone, as then the segments are still there."""
     try:
-        table = read_table(rollup, "core_peaks", ["at_ns", "cpu", look])
+        table = read_table(rollup, "core_peaks", ["at_ns", "cpu", look, "passed_ms"])
         if table is None:
             return _NOTHING if rollup.path.exists() else None
         return _columns(table, look)
@@ -98,4 +96,8 @@ def _read(segment: Segment, name: str, columns: list[str], notes: list[str] | No
 
 
 def _columns(table: pa.Table, look: str) -> _Part:
-    return table["at_ns"].to_numpy(), table["cpu"].to_numpy(), table[look].to_numpy()
+    told = "passed_ms" in table.column_names  # older roll-ups are of recorders' looks only
+    passed_ms = (
+        np.nan_to_num(table["passed_ms"].to_numpy()).astype(np.int64) if told else np.zeros(table.num_rows, np.int64)
+    )
+    return table["at_ns"].to_numpy(), table["cpu"].to_numpy(), table[look].to_numpy(), passed_ms

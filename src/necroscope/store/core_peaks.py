@@ -18,6 +18,7 @@ from necroscope.store.tables import CORE_PEAKS
 F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]
 PEAK_NS = 10 * NS
+_MOST_CPUS = 1 << 20
 LOOKS = ("busy", "system", "user", "irq", "steal", "idle")
 """What can be looked at; `irq` is interrupts and soft interrupts together."""
 
@@ -43,10 +44,10 @@ def cells(
     """Which rows belong to which cells of the timeline, as numbers of both. A row that tells about an interval as a
     whole belongs to every cell of it."""
     low = high = (middle(at_ns, passed_ms) - from_ns) // cell_ns
-    coarse = passed_ms * 1_000_000 > COARSE_NS
-    if coarse.any():
-        low = np.where(coarse, (at_ns - passed_ms * 1_000_000 - from_ns) // cell_ns, low)
-        high = np.where(coarse, (at_ns - 1 - from_ns) // cell_ns, high)
+    wide = coarse(passed_ms)
+    if wide.any():
+        low = np.where(wide, (at_ns - passed_ms * 1_000_000 - from_ns) // cell_ns, low)
+        high = np.where(wide, (at_ns - 1 - from_ns) // cell_ns, high)
     if count is not None:
         low, high = np.maximum(low, 0), np.minimum(high, count - 1)
     width = np.maximum(0, high - low + 1)
@@ -65,13 +66,31 @@ def share(spent: I64s, look: str) -> F64s:
 
 
 def peaks(cores: Sequence[pa.Table]) -> pa.Table:
-    """The rows of `core_peaks` of rows of `cores`, in their order."""
+    """The rows of `core_peaks` of rows of `cores`, in their order. Beside looks of a second averages do not count."""
     parts = [numbers(table) for table in cores]
     at_ns, cpu, passed_ms, spent = (np.concatenate(column) for column in zip(*parts, strict=True))
     row, begin = cells(at_ns, passed_ms, PEAK_NS)
-    cpu, spent = cpu[row], spent[row]
+    if (wide := coarse(passed_ms[row])).any():
+        kept = ~hidden(begin * PEAK_NS, cpu[row], wide)
+        row, begin = row[kept], begin[kept]
+    cpu, spent, passed_ms = cpu[row], spent[row], passed_ms[row]
     order = np.lexsort((begin, cpu))
-    begin, cpu, spent = begin[order], cpu[order], spent[order]
+    begin, cpu, spent, passed_ms = begin[order], cpu[order], spent[order], passed_ms[order]
     first = np.flatnonzero((np.diff(begin, prepend=begin[0] - 1) != 0) | (np.diff(cpu, prepend=cpu[0]) != 0))
     worst = {look: np.maximum.reduceat(share(spent, look), first) for look in LOOKS}
-    return from_columns(CORE_PEAKS, {"at_ns": begin[first] * PEAK_NS, "cpu": cpu[first].astype(np.int32), **worst})
+    longest = np.maximum.reduceat(passed_ms, first).astype(np.int32)
+    columns = {"at_ns": begin[first] * PEAK_NS, "cpu": cpu[first].astype(np.int32), **worst, "passed_ms": longest}
+    return from_columns(CORE_PEAKS, columns)
+
+
+def coarse(passed_ms: I64s) -> NDArray[np.bool_]:
+    """Which rows tell about an interval as a whole."""
+    found: NDArray[np.bool_] = passed_ms * 1_000_000 > COARSE_NS
+    return found
+
+
+def hidden(at_ns: I64s, cpu: I64s, wide: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the wide cells are told more closely by others."""
+    keys = at_ns // PEAK_NS * _MOST_CPUS + cpu
+    found: NDArray[np.bool_] = wide & np.isin(keys, keys[~wide])
+    return found

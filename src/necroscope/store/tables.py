@@ -308,6 +308,7 @@ CORE_PEAKS = Table(
         Column("irq", "float64", f"{_PEAK} in interrupts, soft ones among them"),
         Column("steal", "float64", f"{_PEAK} taken away by the hypervisor"),
         Column("idle", "float64", f"{_PEAK} idle or waiting for I/O"),
+        Column("passed_ms", "int32", "longest look; above 6,000 an average", "ms", optional=True, later=True),
     ),
     ("cpu", "at_ns"),
 )
