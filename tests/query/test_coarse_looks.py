@@ -19,6 +19,7 @@ from necroscope.query.core_heat import around, core_heat
 from necroscope.query.core_time import CoreTime, core_time, spent
 from necroscope.query.engine import Engine
 from necroscope.query.patterns import patterns
+from necroscope.query.profile import profile
 from necroscope.query.select import Select
 from necroscope.query.starved import mean_busy, runs
 from necroscope.record.foreign import How, import_file
@@ -29,8 +30,8 @@ from necroscope.store.excerpt import excerpt
 from necroscope.store.reader import Store
 from necroscope.store.segment import read_table
 from necroscope.store.writer import Writer
-from stage.looked import record
-from stage.recorded import START_NS
+from stage.looked import One, batch, record
+from stage.recorded import LOOP, START_NS
 
 START_S = START_NS // NS
 
@@ -225,3 +226,22 @@ def test_rolled_up_averages_are_told_apart_from_seconds(tmp_path: Path) -> None:
     assert cells is not None
     first = cells.filter(pc.equal(cells["at_ns"], START_NS // (10 * NS) * 10 * NS))
     assert first["passed_ms"].to_pylist() == [1000, 1000]
+
+
+def test_cycles_of_a_burst_are_not_flattened_by_an_average(tmp_path: Path) -> None:
+    """97 samples in each of the first two seconds, then one in each: the average of ten minutes tells nothing of that."""
+    store = tmp_path / "store"
+    writer = Writer(store, flush_s=1e9, segment_s=1e9)
+    at_ns = [START_NS + n * NS // 97 for n in range(194)] + [START_NS + n * NS for n in range(2, 20)]
+    writer.add_samples(batch([One(at, LOOP, event="cycles:P", weight=30_000_000) for at in at_ns]))
+    writer.close(merge=False)
+    part = window(0, 20)
+    before = profile(Store(store), Select(part)).ledger.weight.sum()
+    put(store, sysstat(tmp_path, [600], 600, 50.0, (0,)))
+    after = profile(Store(store), Select(part))
+    assert after.counted
+    assert after.core_seconds.tolist() == pytest.approx([20.0])
+    assert after.ledger.weight.sum() == pytest.approx(before)
+    assert after.notes == (
+        "what the cores did is known as averages of up to 10 min only; shares of shorter times are rough",
+    )

@@ -114,6 +114,8 @@ def _scale(snapshot: Snapshot, select: Select, windows: Sequence[Window], detail
     anybody = Select(select.window, cpus=select.cpus, events=select.events)
     slots = _Slots.of(windows, whole=detail != "samples")
     times = core_time(snapshot, windows, []).of(select.cpus)
+    if not slots.whole:
+        times = times.close()  # an average of minutes is no busy time of a second
     cpus = numbered(times.cpu)[0]
     counted = _Counted(cpus if detail == "samples" else cpus[:0], slots)
     for chunk in chunks(snapshot, anybody, others=windows[1:], notes=[], detail=detail):
