@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from perf import recorded
 
+from necroscope.sense.importers.source import LOCAL
 from stage.program import Program
 
 FILE = recorded.FOLDER / "file.data"
@@ -65,10 +66,12 @@ def _mpstat() -> str:
 def test_counters_are_told_and_so_is_a_cut(necroscope: Program, tmp_path: Path) -> None:
     (tmp_path / "mp.json").write_text(_mpstat())
     done = necroscope("import", tmp_path / "mp.json", "--store", tmp_path / "a")
-    assert done.out == f"{tmp_path}/mp.json: mpstat, what the cores did at 31 times\n"
+    assert done.out == f"{tmp_path}/mp.json: mpstat, what the cores did at 31 times; {LOCAL}\n"
     (tmp_path / "mp.json").write_text(_mpstat()[: len(_mpstat()) // 2])
     done = necroscope("import", tmp_path / "mp.json", "--store", tmp_path / "b")
     assert "what the cores did at 15 times; the file ends early" in done.out
+    told = necroscope("import", tmp_path / "mp.json", "--clock-offset", 0, "--store", tmp_path / "c")
+    assert LOCAL not in told.out
 
 
 def test_a_host_that_is_not_in_the_file_imports_nothing(necroscope: Program, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections import Counter
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from necroscope.sense.importers.log_stamps import looks_dated, parse_line
 from necroscope.sense.importers.log_wrapping import unquote, unwrap
 from necroscope.sense.importers.log_years import day_in_name
 from necroscope.sense.importers.month_names import NAMES, month_of
+from necroscope.sense.importers.mpstat import Mpstat
+from necroscope.sense.importers.ray_logs import RayLogs
 from necroscope.sense.importers.source import Placing
 
 S = 10**9
@@ -209,3 +212,42 @@ def _rows(line: bytes) -> list[object]:
         return list(Dmesg(io.BytesIO(line + b"\n"), Placing(at_ns=0)).rows())
     except BadInput:
         return []
+
+
+BERLIN = Placing(zone_ns=3600 * S)
+
+
+def test_a_zone_that_is_given_counts_for_local_times_only(tmp_path: Path) -> None:
+    text = syslog("Nov 16 18:03:22") + f"2026-11-16T18:10:00+0000 node7 kernel: {LOCKUP.format(9)}\n".encode()
+    assert read(tmp_path / "kern.log-20261117", text, placing=BERLIN) == (
+        ["2026-11-16 17:03:22", "2026-11-16 18:10:00"],
+        ("the log names no year: 2026 is taken, from the file's name, 2026-11-17",),
+    )
+    load = {"cpu": "0", "usr": 50.0, "idle": 50.0}
+    stamps: list[tuple[object, object, int]] = [
+        ("18:03:22", "18:03:23", 17), ({"date": "2026-11-16", "time": "18:03:22", "utc": 0, "interval": 1}, None, 17),
+        ({"date": "2026-11-16", "time": "18:03:22", "utc": 1, "interval": 1}, None, 18),
+    ]  # fmt: skip
+    for first, second, hour in stamps:
+        entries = [{"timestamp": one, "cpu-load": [load]} for one in (first, second) if one is not None]
+        file = io.BytesIO(json.dumps({"sysstat": {"hosts": [{"date": "2026-11-16", "statistics": entries}]}}).encode())
+        rows = list(Mpstat(file, BERLIN).rows())
+        assert datetime.fromtimestamp(rows[1].at_ns / S, UTC) == datetime(2026, 11, 16, hour, 3, 22, tzinfo=UTC)
+    ray = RayLogs(io.BytesIO(b"2026-11-16 18:03:22,000\tINFO jobs.py:11 -- Job 'raysubmit_1' failed\n"), BERLIN)
+    assert [event.at_ns for event in ray.rows()] == [1_794_848_602 * S]
+    assert ray.notes() == ()
+
+
+def test_lines_since_boot_among_lines_with_dates(tmp_path: Path) -> None:
+    """Somebody pasted two logs into one file: what cannot be placed is counted, the rest is read."""
+    dated = f"2026-11-16T18:03:22+0000 node7 kernel: {LOCKUP.format(1)}\n".encode()
+    since = f"[  100.000000] {LOCKUP.format(2)}\n[  200.000000] {LOCKUP.format(3)}\n".encode()
+    at, said = read(tmp_path / "log", dated + since)
+    assert at == ["2026-11-16 18:03:22"]
+    assert said == ("2 lines were left out: they count from boot, whose time nothing tells",)
+    anchor = b"[   90.000000] audit: type=1400 audit(1794852190.000:2): apparmor\n"
+    assert read(tmp_path / "log", dated + anchor + since)[0] == [
+        "2026-11-16 18:03:22",
+        "2026-11-16 18:03:20",
+        "2026-11-16 18:05:00",
+    ]

@@ -23,7 +23,7 @@ from necroscope.sense.importers.log_dates import LogDates
 from necroscope.sense.importers.log_stamps import MINUTE_NS, S, Stamped, looks_dated, parse_line
 from necroscope.sense.importers.log_symptoms import KernelLine, SymptomReader
 from necroscope.sense.importers.rows import LogEvent
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import LOCAL, NOTHING_TOLD, Placing, Source
 
 _SLEW = 500e-6  # what a free-running clock may be off
 _HOSTS = 64
@@ -44,10 +44,10 @@ class Dmesg:
         self._symptoms = SymptomReader(source_name)
         self._source: Source | None = None
         self._dates = LogDates(placing.at_ns, "", None)
-        self._offset_ns: int | None = placing.clock_offset_ns
+        self._boot_ns: int | None = placing.clock_offset_ns
         self._anchored = ""
-        self._local = False
-        self._timed = self._untimed = self._undated = self._unplaced = self._others = 0
+        self._local = self._dated = False
+        self._timed = self._untimed = self._undated = self._unplaced = self._unbooted = self._others = 0
         self._odd_date = ""
         self.hosts: set[str] = set()
 
@@ -65,16 +65,16 @@ class Dmesg:
         """What is lost or guessed in what was read so far, in sentences."""
         dates = f"{self._undated:,} lines were left out: their date is not understood, such as {self._odd_date}"
         booted = f"when the machine booted was taken from {self._anchored}; if it slept since, times are off"
-        local = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
         early = "lines were left out: they count from a line before them that is not there"
         said = (
             (self._dates.said, self._dates.said),
-            (self._local and self._placing.clock_offset_ns is None, local),
+            (self._local and self._placing.zoneless, LOCAL),
             (self._anchored, booted),
             (len(self.hosts) > 1, f"the log tells of {len(self.hosts)} hosts"),
             (self._undated, dates),
             (self._untimed, f"{self._untimed:,} lines were left out: they have no time"),
             (self._unplaced, f"{self._unplaced:,} {early}"),
+            (self._unbooted, f"{self._unbooted:,} lines were left out: they count from boot, whose time nothing tells"),
             (self._others, f"{self._others:,} lines were left out: they are not the kernel's"),
         )
         cut = self._source.notes() if self._source else ()
@@ -135,19 +135,24 @@ class Dmesg:
 
     def _placed(self, found: Stamped) -> KernelLine | None:
         text = found.text.decode("utf-8", "replace")
-        if self._offset_ns is None:
-            self._offset_ns = self._find_offset(found)
         if found.clock == "boot":
+            if self._boot_ns is None and not self._unbooted:
+                self._boot_ns = self._find_boot(found)
+            if self._boot_ns is None:
+                self._unbooted += 1
+                return None
             uncertainty_ns = max(1_000_000, round(found.stamp_ns * _SLEW), S if self._anchored else 0)
-            return KernelLine(found.stamp_ns + self._offset_ns, uncertainty_ns, text, found.caller)
+            return KernelLine(found.stamp_ns + self._boot_ns, uncertainty_ns, text, found.caller)
         at_ns, uncertainty_ns = self._on_calendar(found)
         if at_ns is None:
             self._unplaced += 1
             return None
+        self._dated = True
         self._local = self._local or found.clock != "utc"
         # dmesg makes dates of stamps since boot: they are off by as much as the log's clock has drifted.
         uncertainty_ns = max(uncertainty_ns, 1_000_000 if found.tag else S)
-        return KernelLine(at_ns + self._offset_ns, uncertainty_ns, text, found.caller)
+        offset_ns = self._placing.offset_ns(local=found.clock != "utc")
+        return KernelLine(at_ns + offset_ns, uncertainty_ns, text, found.caller)
 
     def _on_calendar(self, found: Stamped) -> tuple[int | None, int]:
         """When a line was written on its own clock, and how far off that may be."""
@@ -160,13 +165,12 @@ class Dmesg:
             at_ns = self._dates.minute(at_ns)
         return at_ns, found.step_ns
 
-    def _find_offset(self, first: Stamped) -> int:
-        if first.clock != "boot":
-            return 0
+    def _find_boot(self, first: Stamped) -> int | None:
+        """UTC at boot; None where nothing tells it and other lines have dates."""
         if self._placing.at_ns is not None:
             return self._placing.at_ns - first.stamp_ns
         offset_ns, self._anchored = self._anchor()
-        if offset_ns is None:
+        if offset_ns is None and not self._dated:
             raise BadInput(
                 f"{self._source.name if self._source else 'the log'} counts from boot and does not say when that was",
                 "say when the machine booted, or when the first line was written; or use `dmesg --time-format iso`",

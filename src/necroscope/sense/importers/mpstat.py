@@ -23,7 +23,7 @@ from necroscope.model import Sample
 from necroscope.quantity import span
 from necroscope.sense.fields import MAX_CPUS
 from necroscope.sense.importers.rows import SignalsAt
-from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import CUT_SHORT, LOCAL, NOTHING_TOLD, Placing, Source
 from necroscope.sense.importers.sysstat_times import DAY_S, S, Stamp, first_day, midnight_s, read_stamp
 
 SOURCE = "cpu"
@@ -62,7 +62,7 @@ class Mpstat:
             self._cut = () if whole and not source.cut else (CUT_SHORT,)
         self.host = str(self._host.get("nodename", ""))
         self.intervals = 0
-        self._longest_s = 0
+        self._longest_s = self._offset_ns = 0
         self._skipped: set[str] = set()
         self._dropped: Counter[str] = Counter()
         self._placed: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Mpstat:
 
     def _row(self, at_s: int, values: dict[tuple[str, str], float]) -> SignalsAt:
         samples = (Sample("cpu_time_seconds", round(value, 4), key) for key, value in values.items())
-        return SignalsAt(at_s * S + (self._placing.clock_offset_ns or 0), SOURCE, tuple(samples))
+        return SignalsAt(at_s * S + self._offset_ns, SOURCE, tuple(samples))
 
     def _placed_intervals(self) -> Iterator[tuple[int, int, Loads]]:
         """End of each interval (seconds, UTC as far as is known), its length, and shares by core and mode."""
@@ -147,13 +147,15 @@ class Mpstat:
         return placed
 
     def _say_zone(self, found: list[_Interval]) -> None:
-        if self._placing.clock_offset_ns is not None or not found or all(one.end.utc for one in found):
+        utc = all(one.end.utc for one in found)
+        self._offset_ns = self._placing.offset_ns(local=not utc)
+        if utc or not self._placing.zoneless:
             return
         zone = self._host.get("timezone")
         if zone in ("UTC", "GMT"):
             return
-        where = f"of the zone {zone[:20]}" if isinstance(zone, str) and zone else "of a zone that it does not tell"
-        self._placed += (f"its times are local, {where}, and taken as UTC: see --clock-offset",)
+        named = f"of the zone {zone[:20]}" if isinstance(zone, str) and zone else ""
+        self._placed += (LOCAL.replace("of a zone that it does not tell", named) if named else LOCAL,)
 
 
 def _distance(intervals: list[_Interval], number: int) -> int:

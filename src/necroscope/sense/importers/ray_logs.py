@@ -17,7 +17,7 @@ from necroscope.errors import BadInput
 from necroscope.sense.importers.log_dates import LogDates
 from necroscope.sense.importers.ray_lines import RayLine, intended_actor, parse_line, told
 from necroscope.sense.importers.rows import LogEvent
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import LOCAL, NOTHING_TOLD, Placing, Source
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -50,10 +50,10 @@ class RayLogs:
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
-        local = self.lines and self._west_ns is None and self._placing.clock_offset_ns is None
+        local = self.lines and self._west_ns is None and self._placing.zoneless
         said = (
             (self._dates.said, self._dates.said),
-            (local, "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"),
+            (local, LOCAL),
             (self.undated, f"{self.undated:,} failures have no time and were left out"),
         )
         cut = self._source.notes() if self._source else ()
@@ -80,8 +80,9 @@ class RayLogs:
             self._west_ns = round((line.utc_ns - at_ns) / _QUARTER_NS) * _QUARTER_NS
         elif not line.dated:
             at_ns = self._dates.dated(at_ns)
-        offset_ns = self._placing.clock_offset_ns
-        return at_ns + (offset_ns if offset_ns is not None else self._west_ns or 0)
+        if self._west_ns is not None and self._placing.clock_offset_ns is None:
+            return at_ns + self._west_ns
+        return at_ns + self._placing.offset_ns()
 
     def _event(self, line: RayLine, at_ns: int | None) -> Iterator[LogEvent]:
         if actor := intended_actor(line.text):

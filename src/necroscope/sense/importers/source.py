@@ -24,6 +24,7 @@ READ_BYTES = 1 << 20
 LINE_BYTES = 64 << 10
 LATEST_NS = (1 << 63) - 1
 S = 1_000_000_000
+LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
 CUT_SHORT = "the file ends early: what follows is missing"
 OPEN_IT = "give the path of a file that this user may read: necroscope import FILE --store FOLDER"
 _PLACE_IT = "see to --clock-offset (seconds to add to the file's times) and --at (the time of the first thing in it)"
@@ -36,19 +37,32 @@ class Placing:
     """What the user knows about a file and the file does not say.
 
     `clock_offset_ns` is added to the file's own times to make UTC of them: the time of boot for stamps since boot, the
-    zone for local times. `at_ns` is the UTC time of the first thing in the file. `host` picks one host of a file
-    that tells of several. `BadInput` for what no time of this era can come of.
+    zone for local times. `at_ns` is the UTC time of the first thing in the file. `zone_ns` is the zone, east of UTC, of
+    the times in names and headers of recordings. `host` picks one host of a file that tells of several. `BadInput` for
+    what no time of this era can come of.
     """
 
     host: str = ""
     at_ns: int | None = None
     clock_offset_ns: int | None = None
+    zone_ns: int | None = None
 
     def __post_init__(self) -> None:
         if self.at_ns is not None:
             check_times("The first thing", self.at_ns)
         if self.clock_offset_ns is not None and abs(self.clock_offset_ns) > LATEST_NS:
             raise BadInput(f"A clock offset of {self.clock_offset_ns / S:.0f} s leads out of all calendars.", _PLACE_IT)
+
+    @property
+    def zoneless(self) -> bool:
+        """Whether nobody said what makes UTC of local times."""
+        return self.clock_offset_ns is None and self.zone_ns is None
+
+    def offset_ns(self, local: bool = True) -> int:
+        """What makes UTC of a log's times: what is given, else the zone, of those that are local."""
+        if self.clock_offset_ns is not None:
+            return self.clock_offset_ns
+        return -(self.zone_ns or 0) if local else 0
 
 
 NOTHING_TOLD = Placing()
