@@ -14,6 +14,7 @@ from pathlib import Path
 from guests import guest, job
 from guests.fetching import Unfetchable
 from guests.machines import MACHINES, machine
+from guests.table import table
 
 _JOBS = ("zombies", "pinned_hog")
 
@@ -26,12 +27,12 @@ def main() -> int:
         return 0
     names = asked.machines or [one.name for one in MACHINES]
     try:
-        good = [_one(name, wanted, asked) for name in names for wanted in asked.job or _JOBS]
+        runs = [_one(name, wanted, asked) for name in names for wanted in asked.job or _JOBS]
     except (Unfetchable, KeyError) as error:
         print(f"guests: {error.args[0]}", file=sys.stderr)
         return 3
-    print(f"{sum(good)} of {len(good)} runs were right")
-    return 0 if all(good) else 1
+    print(table(runs))
+    return 0 if all(one.good for one in runs) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,20 +45,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _one(name: str, wanted: str, asked: argparse.Namespace) -> bool:
+def _one(name: str, wanted: str, asked: argparse.Namespace) -> guest.Outcome:
     chosen = machine(name)
     with tempfile.TemporaryDirectory(prefix="necroscope-guest-") as scratch:
         folder = (asked.keep or Path(scratch)) / name / wanted
         outcome = guest.run(chosen, wanted, folder, asked.patience)
         (folder / "console").write_text(outcome.console, "utf-8")
-    _report(wanted, outcome)
-    return outcome.good
+    _report(outcome)
+    return outcome
 
 
-def _report(wanted: str, outcome: guest.Outcome) -> None:
+def _report(outcome: guest.Outcome) -> None:
     ended = f"status {outcome.left.status}" if outcome.ended else "killed: its patience was over"
     mark, name = "✔" if outcome.good else "✖", outcome.machine.name
-    print(f"{mark} {name}  Linux {outcome.kernel}  {wanted}  {outcome.seconds:.0f} s  {ended}")
+    print(f"{mark} {name}  Linux {outcome.kernel}  {outcome.job}  {outcome.seconds:.0f} s  {ended}")
     print(outcome.left.output or outcome.console[-3000:])
     for line in outcome.complaints:
         print(f"  its kernel complained: {line}")

@@ -10,6 +10,7 @@ from guests import image, job, kernel
 from guests.boot import Disks, boot
 from guests.cache import alone
 from guests.complaints import complaints
+from guests.job import Left
 from guests.machines import Machine
 
 
@@ -18,10 +19,11 @@ class Outcome:
     """A run: what the job left, how long the guest lived, and what its kernel complained of."""
 
     machine: Machine
+    job: str
     kernel: str
     ended: bool
     seconds: float
-    left: job.Left
+    left: Left
     console: str
     complaints: list[str]
 
@@ -45,5 +47,5 @@ def run(machine: Machine, name: str, folder: Path, patience_s: float) -> Outcome
         ran = boot(machine, disks, patience_s)
         left = job.unpack(here / "left", folder)
     return Outcome(
-        machine, fetched.version, ran.ended, ran.seconds, left, ran.console, complaints(left.kmsg, ran.console)
+        machine, name, fetched.version, ran.ended, ran.seconds, left, ran.console, complaints(left.kmsg, ran.console)
     )
