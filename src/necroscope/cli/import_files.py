@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from necroscope.cli.progress import progress
-from necroscope.cli.times import Instant
+from necroscope.cli.times import Instant, Zone
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 
@@ -29,6 +29,7 @@ from necroscope.sense.importers.ahead import ReadAhead, is_perf_data
 @click.option("--host", "only_host", default="", help="Only what this host said, in logs of several.")
 @click.option("--at", "at_ns", type=Instant(), help="When the first thing in the file was, for files that do not say.")
 @click.option("--clock-offset", "offset_s", type=float, help="Seconds to add to the file's times to get UTC.")
+@click.option("--zone", "zone_ns", type=Zone(), help="Zone of the times in names of perf's files: -08:00; else UTC.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that read a file; one for each CPU by default.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing.")
 @click.option("--no-color", is_flag=True, help="No colours.")
@@ -39,6 +40,7 @@ def import_files(
     only_host: str,
     at_ns: int | None,
     offset_s: float | None,
+    zone_ns: int | None,
     jobs: int | None,
     quiet: bool,
     no_color: bool,
@@ -48,13 +50,14 @@ def import_files(
     perf.data, `perf script` text, folded stacks, mpstat and sadf JSON, dmesg, `journalctl -o json`, Ray's logs; also
     packed with gzip. What a file is, is told from its contents. Kernel frames of perf.data are named when it was
     recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing; with
-    other options (--at, --clock-offset, --host, --kallsyms) it replaces what it brought. Files that cannot be read are
+    other options (--at, --clock-offset, --zone, --host, --kallsyms) it replaces what it brought. Files that cannot be read are
     told, the others are imported.
 
     \b
     Examples:
       necroscope import perf.data --store ./incident
       necroscope import perf-*.data --kallsyms node7.kallsyms --store ./node7
+      necroscope import perf-node7-20260102-*.data.stacks --zone -08:00 --store ./node7
       necroscope import perf.script.gz mpstat.json journal.json --store ./node7
       necroscope import dmesg.txt --clock-offset 1767300000 --store ./node7
     """
@@ -71,7 +74,7 @@ def import_files(
     from necroscope.store.writer import Writer
 
     reuse_memory()
-    how = How(host, Placing(only_host, at_ns, _nanoseconds(offset_s)), kallsyms, jobs)
+    how = How(host, Placing(only_host, at_ns, _nanoseconds(offset_s), zone_ns), kallsyms, jobs)
     writer = Writer(to_write(store), signals=Cpu.signals)
     bad: list[BadInput] = []
     try:
@@ -108,6 +111,4 @@ def _summary(kind: str, done: Imported) -> str:
     counts += [f"{done.events:,} events"] if done.events else []
     counts += [f"what the cores did at {done.looks:,} times"] if done.looks else []
     parts = [kind, *(["already imported"] if done.already else counts or ["no line tells of anything that matters"])]
-    if not done.exact:
-        parts.append("when it was recorded is guessed from the file's date")
     return "; ".join([", ".join(parts), *done.notes])

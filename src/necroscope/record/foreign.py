@@ -68,6 +68,10 @@ def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambd
 
         opener = partial(PerfScript, path, how.placing)
         return kind, import_recording(writer, path, opener, how.jobs, progress, _told(how.placing))
+    if how.placing.zone_ns is not None:
+        raise BadInput(
+            f"--zone tells the zone of perf's files, and {path} is none.", "use --clock-offset for its times"
+        )
     return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _told(how.placing))
 
 

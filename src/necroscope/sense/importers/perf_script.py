@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,8 @@ from typing import Self
 import numpy as np
 
 from necroscope.errors import BadInput
+from necroscope.sense.importers.ahead import is_perf_data
+from necroscope.sense.importers.placement import Clocks, Placement, placement
 from necroscope.sense.importers.script_head import ScriptHead, parse_head_comments
 from necroscope.sense.importers.script_lines import parse_head
 from necroscope.sense.importers.script_samples import ScriptDecoder, ScriptStats
@@ -56,6 +59,7 @@ class PerfScript:
         self._decoder = self._new_decoder(first)
         self._spaced = b"\n\n" in text.replace(b"\r\n", b"\n")
         self._last_ns: int | None = None
+        self._placed: Placement | None = None
         self._at = 0.0
         self._cut: tuple[str, ...] = ()
 
@@ -74,19 +78,22 @@ class PerfScript:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact. The same for every piece of the file.
 
-        Exact when the user told it, when perf noted both clocks, or when the times are UTC; else guessed: the recording
-        (by its header, else this file) was last written at its last sample.
+        Exact when the user told it, when perf noted both clocks, or when the times are UTC; else by the best witness
+        there is (`placement`).
         """
-        if self._placing.clock_offset_ns is not None:
-            return self._placing.clock_offset_ns, True
-        if self._placing.at_ns is not None:
-            return self._placing.at_ns - self._first_ns, True
-        if self.head.offset_ns is not None:
-            return self.head.offset_ns, True
-        if self._first_ns > _SINCE_1970_NS:
-            return 0, True
-        ended_ns = self.head.captured_ns or self._modified_ns
-        return ended_ns - (self.head.last_ns or self._last_sample_ns()), False
+        if self._placed is None:
+            utc = self.head.offset_ns is None and self._first_ns > _SINCE_1970_NS
+            clocks = Clocks(
+                self.path.name,
+                lambda: self._first_ns if self._placing.at_ns is not None else self.head.first_ns or self._first_ns,
+                lambda: self.head.last_ns or self._last_sample_ns(),
+                self._modified_ns,
+                _date_beside(self.path),
+                self.head.captured_ns,
+                0 if utc else self.head.offset_ns,
+            )
+            self._placed = placement(clocks, self._placing)
+        return self._placed.offset_ns, self._placed.exact
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
@@ -98,7 +105,8 @@ class PerfScript:
             (stats.one_number, f"{stats.one_number:,} samples name one number only: threads count as processes"),
             (stats.lost, f"{stats.lost:,} records were lost while recording"),
         )
-        return (*self._cut, *(sentence for holds, sentence in said if holds))
+        placed = (self._placed.said,) if self._placed is not None and self._placed.said else ()
+        return (*placed, *self._cut, *(sentence for holds, sentence in said if holds))
 
     @property
     def divisible(self) -> bool:
@@ -205,6 +213,17 @@ class PerfScript:
             while data := source.read():
                 tail = (tail + data)[-_TAIL_BYTES:]
         return tail
+
+
+def _date_beside(path: Path) -> int | None:
+    """The date of the recording that a text was made from, where it lies beside it: x.data of x.data.stacks.gz."""
+    beside = path
+    for _ in range(2):
+        beside = beside.with_suffix("")
+        with suppress(OSError):
+            if beside != path and beside.is_file() and is_perf_data(beside):
+                return beside.stat().st_mtime_ns
+    return None
 
 
 def _spacing_ns(batch: SampleBatch) -> int:

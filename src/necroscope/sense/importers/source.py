@@ -36,13 +36,15 @@ class Placing:
     """What the user knows about a file and the file does not say.
 
     `clock_offset_ns` is added to the file's own times to make UTC of them: the time of boot for stamps since boot, the
-    zone for local times. `at_ns` is the UTC time of the first thing in the file. `host` picks one host of a file
-    that tells of several. `BadInput` for what no time of this era can come of.
+    zone for local times. `at_ns` is the UTC time of the first thing in the file. `zone_ns` is the zone, east of UTC, of
+    the times in names and headers of recordings. `host` picks one host of a file that tells of several. `BadInput` for
+    what no time of this era can come of.
     """
 
     host: str = ""
     at_ns: int | None = None
     clock_offset_ns: int | None = None
+    zone_ns: int | None = None
 
     def __post_init__(self) -> None:
         if self.at_ns is not None:

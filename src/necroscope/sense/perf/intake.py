@@ -21,11 +21,12 @@ _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
 _AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
 _ENOUGH_WORDS = 1 << 17
 _FAR_NS = 3600 * 10**9
+_LATEST_NS = (1 << 63) - 1  # hostile samples have later times
 
 
 @dataclass(slots=True)
 class Stats:
-    """What was read, and what could not be."""
+    """What was read, and what could not be. Of `left_stacks` samples the user's stack was copied for an unwinder."""
 
     bytes: int = 0
     records: int = 0
@@ -34,6 +35,7 @@ class Stats:
     broken: int = 0
     nameless: int = 0
     skipped_bytes: int = 0
+    left_stacks: int = 0
     forced_flushes: int = 0
 
 
@@ -81,7 +83,7 @@ class Intake:
         """Without times that lie far after the newest sample: they come from damaged records, and the end of a round
         would be believed to be there."""
         if self._sampled:
-            times[times > np.uint64(self._sampled + _FAR_NS)] = 0
+            times[times > np.uint64(min(self._sampled, _LATEST_NS) + _FAR_NS)] = 0
         return times
 
     @property
@@ -132,6 +134,7 @@ class Intake:
             self._sampled = max(self._sampled, int(rows.time.max()))
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
+            self._stats.left_stacks += found.left_stacks
             self.pending.samples.append(rows)
             self.pending.raws.extend(found.raws)
 
