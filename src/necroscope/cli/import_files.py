@@ -50,8 +50,8 @@ def import_files(
     perf.data, `perf script` text, folded stacks, mpstat and sadf JSON, dmesg, `journalctl -o json`, Ray's logs; also
     packed with gzip. What a file is, is told from its contents. Kernel frames of perf.data are named when it was
     recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing; with
-    other options (--at, --clock-offset, --zone, --host, --kallsyms) it replaces what it brought. Files that cannot be read are
-    told, the others are imported.
+    other options (--at, --clock-offset, --zone, --host, --kallsyms) it replaces what it brought. Files that cannot be
+    read are told, the others are imported.
 
     \b
     Examples:
