@@ -106,8 +106,9 @@ def _nanoseconds(offset_s: float | None) -> int | None:
 
 
 def _summary(kind: str, done: Imported) -> str:
-    of = "stack" if kind == "folded" else "sample"
-    counts = [f"{done.samples:,} {of}s"] if done.samples or kind in ("perf-data", "perf-script", "folded") else []
+    of = "stack" if kind in ("folded", "pprof") else "sample"
+    profiles = ("perf-data", "perf-script", "folded", "pprof")
+    counts = [f"{done.samples:,} {of}s"] if done.samples or kind in profiles else []
     counts += [f"{done.events:,} events"] if done.events else []
     counts += [f"what the cores did at {done.looks:,} times"] if done.looks else []
     parts = [kind, *(["already imported"] if done.already else counts or ["no line tells of anything that matters"])]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from necroscope.errors import BadInput, Unavailable
 from necroscope.sense.host import Host
@@ -45,11 +45,16 @@ _NAMELESS = canonical_frame(UNKNOWN, "[kernel]")
 
 
 class PerfData:
-    """One recording. `kallsyms` names the kernel's frames instead of the running kernel; `placing` counts more than
-    what the file says about its clock."""
+    """One recording; `plain` is what is in it, where `path` is packed. `kallsyms` names the kernel's frames instead of
+    the running kernel; `placing` counts more than what the file says about its clock."""
 
     def __init__(
-        self, path: Path, host: Host | None = None, kallsyms: Path | None = None, placing: Placing = NOTHING_TOLD
+        self,
+        path: Path,
+        host: Host | None = None,
+        kallsyms: Path | None = None,
+        placing: Placing = NOTHING_TOLD,
+        plain: BinaryIO | None = None,
     ) -> None:
         self.path = path
         self._host = host or Host()
@@ -59,12 +64,12 @@ class PerfData:
         self._no_names = ""
         self._nameless = self._cut = False
         self._unfinished = 0
-        self._fd = _open(path)
+        self._fd = _open(path) if plain is None else os.dup(plain.fileno())
         self.size = os.fstat(self._fd).st_size
         self._at = 0
         self._last_ns: int | None = None
         self._placed: tuple[bool, Placement] | None = None
-        self._modified_ns = os.fstat(self._fd).st_mtime_ns
+        self._modified_ns = os.fstat(self._fd).st_mtime_ns if plain is None else path.stat().st_mtime_ns
         try:
             self._header = parse_header(self._read(0, 128), self.size)
             self._decoder = Decoder(Symbols(None, ObjectFiles(self._host)))

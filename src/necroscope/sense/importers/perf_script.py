@@ -43,6 +43,10 @@ CUT_SAMPLE = "the file ends within its last sample, which is left out"
 NOT_CLOSED = "nothing closes the last sample: the file may have been cut"
 
 
+class NoTimes(BadInput):
+    """No sample of a text has a time."""
+
+
 class PerfScript:
     """One file. `BadInput` when its beginning holds no sample."""
 
@@ -184,7 +188,7 @@ class PerfScript:
         for row in ScriptDecoder(_NOMINAL_NS).decode(whole):
             if isinstance(row, SampleBatch):
                 return row
-        raise BadInput(
+        raise NoTimes(
             f"{self.path} holds no sample of `perf script` with a time",
             "make it with `perf script --header -F comm,pid,tid,cpu,time,period,event,ip,sym,dso`",
         )

@@ -1,6 +1,6 @@
 """A file that another tool wrote, as a stream of bytes: unpacked on the way, never held whole.
 
-gzip, xz and bzip2 are unpacked here (zstd where Python knows it). A file that expands without end costs time, not
+gzip, xz, bzip2 and zstd are unpacked here. A file that expands without end costs time, not
 memory: what is handed out at once is bounded. A packed file that was cut is read up to the cut.
 """
 
@@ -13,7 +13,6 @@ import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -189,10 +188,12 @@ def _unpacker(packing: str, name: str) -> Any:
         return lzma.LZMADecompressor(memlimit=256 << 20)
     if packing == "bzip2":
         return bz2.BZ2Decompressor()
+    from necroscope.sense.importers.zstd import Unzstd
+
     try:
-        return import_module("compression.zstd").ZstdDecompressor()
-    except ImportError as error:
-        raise BadInput(f"{name} is packed with zstd, which this Python does not know", "unpack it first") from error
+        return Unzstd()
+    except BadInput as error:
+        raise BadInput(f"{name} is packed with zstd, and libzstd is not here", "install libzstd1") from error
 
 
 def _open(path: Path) -> Any:
