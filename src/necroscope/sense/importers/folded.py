@@ -122,10 +122,7 @@ class Folded:
     def _look(self) -> Survey:
         found = Survey()
         with Source(self._file) as source:
-            parts: list[bytes] = []
-            while sum(map(len, parts)) < HEAD_BYTES and (block := source.read()):
-                parts.append(block)
-            found.head = parse_column_head(b"".join(parts)[:HEAD_BYTES])
+            found.head = parse_column_head(source.beginning(HEAD_BYTES))
         self._rewind()
         with Source(self._file) as source:
             for line in filter(None, map(parse_line, source.lines())):

@@ -41,6 +41,7 @@ _OTHER_KERNEL = "this machine runs another kernel than the one recorded"
 _NO_UNWINDER = (
     "their stacks were copied for DWARF (--call-graph dwarf), which only `perf script` unwinds: import its text"
 )
+_UNUSED = "records are of kinds that are not used: context switches, namespaces, counters, hardware traces"
 _NAMELESS = canonical_frame(UNKNOWN, "[kernel]")
 
 
@@ -109,6 +110,7 @@ class PerfData:
             (placed, placed),
             (self._cut, CUT_SHORT),
             (broken, f"{broken:,} records could not be understood"),
+            (self.stats.unused, f"{self.stats.unused:,} {_UNUSED}"),
             (left, f"{left:,} samples have only the innermost function of their program: {_NO_UNWINDER}"),
             (self._nameless, f"the kernel's functions have no names: {self._no_names}; give --kallsyms"),
         )

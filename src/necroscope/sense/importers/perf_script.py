@@ -56,7 +56,7 @@ class PerfScript:
         with Source(path) as source:
             self.size, self.packing = source.size, source.packing
             self._modified_ns = source.modified_ns or 0
-            text = _read(source, _HEAD_BYTES)
+            text = source.beginning(_HEAD_BYTES)
         self.head: ScriptHead = parse_head_comments(text)
         first = self._look(text)
         self._first_ns = int(first.at_ns.min())
@@ -107,6 +107,7 @@ class PerfScript:
             (stats.without_cpu, f"{stats.without_cpu:,} samples do not say on which core they were taken"),
             (stats.without_period, f"{stats.without_period:,} samples have no period; a nominal weight was given"),
             (stats.one_number, f"{stats.one_number:,} samples name one number only: threads count as processes"),
+            (stats.records, f"{stats.records:,} lines tell of tasks and mappings, which are not used"),
             (stats.lost, f"{stats.lost:,} records were lost while recording"),
         )
         placed = (self._placed.said,) if self._placed is not None and self._placed.said else ()
@@ -236,14 +237,6 @@ def _spacing_ns(batch: SampleBatch) -> int:
     steps = np.diff(batch.at_ns[order])[np.diff(batch.cpu[order]) == 0]
     steps = steps[steps > 0]
     return int(np.median(steps)) if steps.size >= 8 else _NOMINAL_NS
-
-
-def _read(source: Source, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size > 0 and (data := source.read(size)):
-        parts.append(data)
-        size -= len(data)
-    return b"".join(parts)
 
 
 def _blocks(read: Callable[[], bytes], ending: Callable[[bytes], bytes]) -> Iterator[bytes]:

@@ -24,6 +24,10 @@ _HALF_HOUR_NS, _QUARTER_NS, _FARTHEST_NS = 1800 * NS, 900 * NS, 14 * 3600 * NS
 _APART_NS = 26 * 3600 * NS
 
 
+WHEN = "when it was recorded"
+"""How sentences about a placement begin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """What makes UTC of a recording's times. `said` is a sentence about it; empty where it is exact."""
@@ -61,7 +65,7 @@ def placement(clocks: Clocks, placing: Placing) -> Placement:
         return _by_name(named, clocks, placing)
     if clocks.captured_ns is not None:
         return _by_header(clocks, clocks.captured_ns, placing)
-    said = f"when it was recorded is guessed from the file's date, {clock_said(clocks.modified_ns)} UTC"
+    said = f"{WHEN} is guessed from the file's date, {clock_said(clocks.modified_ns)} UTC"
     return Placement(clocks.modified_ns - clocks.last_ns(), False, f"{said}: a copy may have a later one (--at)")
 
 
@@ -70,14 +74,14 @@ def _by_name(named: NamedTime, clocks: Clocks, placing: Placing) -> Placement:
     at_ns = named.at_ns - east_ns
     sample_ns = clocks.last_ns() if named.ends else clocks.first_ns()
     shown = f"{clock_said(named.at_ns)} {zone_said(east_ns)}, {why}"
-    said = f"when it was recorded is in the file's name: {shown}; give or take {named.within_s} s"
+    said = f"{WHEN} is in the file's name: {shown}; give or take {named.within_s} s"
     return Placement(at_ns - sample_ns, False, said)
 
 
 def _by_header(clocks: Clocks, captured_ns: int, placing: Placing) -> Placement:
     east_ns, why = (placing.zone_ns, "as given") if placing.zone_ns is not None else (0, "as no zone is told (--zone)")
     shown = f"{clock_said(captured_ns)} {zone_said(east_ns)}, {why}"
-    said = f"when it was recorded is told by its header: {shown}; give or take 5 s"
+    said = f"{WHEN} is told by its header: {shown}; give or take 5 s"
     return Placement(captured_ns - east_ns - clocks.last_ns(), False, said)
 
 

@@ -75,7 +75,7 @@ class TimelessScript:
         with Source(path) as source:
             self.size = source.size
             self._modified_ns = source.modified_ns or 0
-            self._head = parse_head_comments(source.read(_HEAD_BYTES))
+            self._head = parse_head_comments(source.beginning(_HEAD_BYTES))
         first, last = self._head.first_ns or 0, self._head.last_ns or 0
         self._window_ns = last - first if last > first else WINDOW_NS
         self._placing = placing

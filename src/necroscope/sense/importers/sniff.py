@@ -25,7 +25,7 @@ _UNPACK_IT = "unpack it, and give what is in it: tar -xf FILE"
 def kind_of(file: Path | BinaryIO) -> Kind:
     """The kind of a file. `BadInput`, with a sentence, for empty files, for what is no text, and for unknown text."""
     with Source(file) as source:
-        head = _head(source)
+        head = source.beginning(HEAD_BYTES)
         if head.startswith((b"PERFILE2", b"2ELIFREP")):
             return "perf-data"
         if is_pprof(head):
@@ -93,12 +93,3 @@ def _is_sample(line: bytes) -> bool:
         return False
     found = parse_head(line)
     return found is not None and bool(found.comm)
-
-
-def _head(source: Source) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while size < HEAD_BYTES and (data := source.read(HEAD_BYTES - size)):
-        parts.append(data)
-        size += len(data)
-    return b"".join(parts)

@@ -111,6 +111,14 @@ class Source:
                 return made
         return b""
 
+    def beginning(self, size: int) -> bytes:
+        """The next `size` bytes; fewer only where the file ends."""
+        parts: list[bytes] = []
+        while size > 0 and (data := self.read(size)):
+            parts.append(data)
+            size -= len(data)
+        return b"".join(parts)
+
     def lines(self, limit: int = LINE_BYTES) -> Iterator[bytes]:
         """Lines without their ends; of a line longer than `limit` its beginning."""
         rest = b""

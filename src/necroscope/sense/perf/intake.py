@@ -19,6 +19,12 @@ from necroscope.sense.perf.walk import Block, joined, only
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
 _AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+_KINDS = 64
+_UNUSED = np.ones(_KINDS, np.bool_)
+_UNUSED[[
+    Type.MMAP, Type.LOST, Type.COMM, Type.EXIT, Type.THROTTLE, Type.UNTHROTTLE, Type.FORK, Type.MMAP2,
+    Type.LOST_SAMPLES, Type.KSYMBOL, Type.BPF_EVENT, Type.CGROUP,
+]] = False  # fmt: skip
 _ENOUGH_WORDS = 1 << 17
 _FAR_NS = 3600 * 10**9
 _LATEST_NS = (1 << 63) - 1  # hostile samples have later times
@@ -26,7 +32,8 @@ _LATEST_NS = (1 << 63) - 1  # hostile samples have later times
 
 @dataclass(slots=True)
 class Stats:
-    """What was read, and what could not be. Of `left_stacks` samples the user's stack was copied for an unwinder."""
+    """What was read, and what could not be. Of `left_stacks` samples the user's stack was copied for an unwinder;
+    `unused` records tell what nobody asks for."""
 
     bytes: int = 0
     records: int = 0
@@ -36,6 +43,7 @@ class Stats:
     nameless: int = 0
     skipped_bytes: int = 0
     left_stacks: int = 0
+    unused: int = 0
     forced_flushes: int = 0
 
 
@@ -75,6 +83,8 @@ class Intake:
         if others.size:
             rest = only(block, others)
             times[others] = self._sane(self._trailers.times(rest, np.arange(others.size)))
+            if not self.tasks_only:
+                self._stats.unused += int(np.count_nonzero(_UNUSED[np.minimum(rest.type, _KINDS - 1)]))
             self._others.append(rest)
             self._other_words += rest.words.size
         self._take_rounds(block, times)
