@@ -88,3 +88,34 @@ def test_damaged_and_odd_files_are_called_so(necroscope: Program, tmp_path: Path
     assert (damaged.code, "x.gz is damaged" in damaged.err, "hint: " in damaged.err) == (2, True, True)
     device = necroscope("import", "/dev/null", "--store", tmp_path / "s")
     assert (device.code, "/dev/null is not a file" in device.err, "hint: " in device.err) == (2, True, True)
+
+
+def test_json_tells_what_was_and_what_was_not_used(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "x.folded").write_text("a;b 3\nbad\nc;d 4\ne;f 5\n")
+    done = necroscope("import", "--json", FILE, tmp_path / "x.folded", tmp_path / "none", "--store", tmp_path / "s")
+    assert done.code == 2
+    document = json.loads(done.out)
+    assert document["schema"] == "necroscope.import/1"
+    data, folded, missing = document["files"]
+    assert (data["kind"], data["exact"], data["already"]) == ("perf-data", False, False)
+    assert data["samples"] == len(recorded.script("file"))
+    assert any(note["text"].startswith("when it was recorded is guessed") for note in data["notes"])
+    assert (folded["kind"], folded["samples"]) == ("folded", 3)
+    assert {"count": 1, "text": "1 lines were no folded stacks"} in folded["notes"]
+    assert "cannot be opened" in missing["error"]
+    assert missing["hint"]
+
+
+def test_the_zone_of_a_name_is_one_of_perf_s_files(necroscope: Program, tmp_path: Path) -> None:
+    path = tmp_path / "perf-20260102-03-04-05.data"
+    path.write_bytes(FILE.read_bytes())
+    done = necroscope("import", path, "--zone", "-08:00", "--store", tmp_path / "s")
+    assert "2026-01-02 03:04:05 UTC-08:00, as given" in done.out
+    (row,) = json.loads(
+        necroscope("sql", "--store", tmp_path / "s", "--json", "select min(at_ns) as n from samples").out
+    )
+    assert 0 <= int(row["n"]) - (1_767_323_045 + 8 * 3600) * 10**9 < 10**9
+    (tmp_path / "mp.json").write_text(_mpstat())
+    refused = necroscope("import", tmp_path / "mp.json", "--zone", "-08:00", "--store", tmp_path / "s")
+    assert (refused.code, "--clock-offset" in refused.err) == (2, True)
+    assert necroscope("import", path, "--zone", "PST", "--store", tmp_path / "s").code == 2

@@ -22,7 +22,7 @@ FILES = Path(__file__).parents[1] / "sense" / "importers" / "node_logs"
 S = 10**9
 AT = 1_794_852_202  # 2026-11-16 18:03:22 UTC
 BOOT = Placing(clock_offset_ns=(AT - 12_345) * S)
-LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
+LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --zone"
 NAMED = "the log names no year: 2026 is taken, from the file's name, 2026-11-17"
 RUNTIME = "when the machine booted was taken from the time at which a container's runtime got its lines; if it slept since, times are off"  # fmt: skip
 EXPECTED = [

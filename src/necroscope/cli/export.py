@@ -71,7 +71,7 @@ def export(
     opened = Store(to_read(store))
     select, words = chosen(opened, wanted)
     with progress("exporting", no_color, quiet) as told, _file(output) as file:
-        source, notes = _written(opened, select, form, idle, file, told)
+        source, notes = _written(opened, select, form, idle, file, told, _resource(store))
         for note in notes:
             click.echo(f"necroscope: {note}", err=True)
         if not source.samples:
@@ -80,8 +80,27 @@ def export(
         _tell(source, words, name)
 
 
+def _resource(store: Path | None) -> dict[str, str]:
+    """What the samples are of: this host, where its own recording is read; the one that a bundle names; else nobody."""
+    from necroscope.sense.host import Host
+    from necroscope.sense.inventory import identify
+    from necroscope.show.export.resource import resource
+    from necroscope.store.recording import packed_on
+
+    if store is None:
+        here = identify(Host())
+        return resource(here.name, here.kernel, os.uname().machine, os.environ)
+    return resource(*packed_on(store), "", os.environ)
+
+
 def _written(
-    store: Store, select: Select, form: Format, idle: bool, file: BinaryIO, told: Told
+    store: Store,
+    select: Select,
+    form: Format,
+    idle: bool,
+    file: BinaryIO,
+    told: Told,
+    resource: dict[str, str],
 ) -> tuple[Source, list[str]]:
     """Write it; from the beginning again when files were merged away meanwhile. Also what could not be read."""
     from necroscope.query.chunks import chunks
@@ -95,7 +114,7 @@ def _written(
         notes = [f"{note}; what came before it is exported" for note in snapshot.notes]
         try:
             one = narrowed(snapshot, select, notes)
-            source = Source(one, chunks(snapshot, one, told, notes=notes), idle)
+            source = Source(one, chunks(snapshot, one, told, notes=notes), idle, resource)
             form.write(source, file)
         except FileNotFoundError:
             continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from necroscope.cli.against import Against, is_file
 from necroscope.cli.looking import look, window_json, write
 from necroscope.cli.options import console
 from necroscope.cli.sources import store_options
@@ -26,6 +27,7 @@ _SUFFIXES = (".svg", ".png", ".folded", ".txt")
 @click.option(
     "--diff", is_flag=True, help="Against the same node outside symptoms: what grew, what is new, what is gone."
 )
+@click.option("--against", type=Against(), default="usual", help="With --diff: against this FILE, bundle or store.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="FILE.svg, .png or .folded.")
 @click.option("--rows", "max_rows", type=click.IntRange(1), default=40, show_default=True, help="Rows in the terminal.")
 @click.option("--idle", is_flag=True, help="With the stacks of idle cores, which are left out otherwise.")
@@ -36,6 +38,7 @@ def flame(
     store: Path | None,
     wanted: Wanted,
     diff: bool,
+    against: str,
     output: Path | None,
     max_rows: int,
     idle: bool,
@@ -52,6 +55,7 @@ def flame(
     Examples:
       necroscope flame --event nic-reset --before 5s --after 0s
       necroscope flame --diff --cpu 33 --at 14:03:07 -o core33.svg
+      necroscope flame --diff --against last-week.perf.data -o since.svg
       necroscope flame --from -1m --process node-agent -o agent.folded
     """
     from necroscope.errors import BadInput
@@ -63,7 +67,8 @@ def flame(
     if output is not None and output.suffix not in suffixes:
         what = "a difference can be written to" if diff else "can be drawn"
         raise BadInput(f"{output} names no picture that {what}.", f"end it with {', '.join(suffixes)}")
-    looked = look(store, wanted, "usual" if diff else "none", no_color, quiet or as_json, idle, detail="stacks")
+    diff = diff or is_file(against)
+    looked = look(store, wanted, against if diff else "none", no_color, quiet or as_json, idle, detail="stacks")
     made = looked.profile
     if diff and not looked.compared:
         hint = "nobody took samples at other times near it, or only around symptoms; a shorter window may find some"
@@ -86,14 +91,12 @@ def flame(
 
 
 def _caption(looked: Looked) -> Caption:
-    from necroscope.quantity import plural
     from necroscope.show.caption import Caption
 
     made = looked.profile
     if not made.timed:
         return Caption("Folded stacks tell no time: 1.00 stands for all that they count")
-    baseline = f"{plural(len(looked.baselines), 'window')} of the same length" if looked.compared else ""
-    return Caption("", made.select.window, made.cores, baseline)
+    return Caption("", made.select.window, made.cores, looked.baseline if looked.compared else "")
 
 
 def _show(looked: Looked, graph: Flame, max_rows: int, no_color: bool) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from necroscope.cli.progress import progress
-from necroscope.cli.times import Instant
+from necroscope.cli.times import Instant, Zone
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 
@@ -29,7 +31,9 @@ from necroscope.sense.importers.ahead import ReadAhead, is_perf_data
 @click.option("--host", "only_host", default="", help="Only what this host said, in logs of several.")
 @click.option("--at", "at_ns", type=Instant(), help="When the first thing in the file was, for files that do not say.")
 @click.option("--clock-offset", "offset_s", type=float, help="Seconds to add to the file's times to get UTC.")
+@click.option("--zone", "zone_ns", type=Zone(), help="Zone of local times, in logs and in names of perf's files: -08:00; else UTC.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that read a file; one for each CPU by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (docs/json.md).")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing.")
 @click.option("--no-color", is_flag=True, help="No colours.")
 def import_files(
@@ -39,22 +43,25 @@ def import_files(
     only_host: str,
     at_ns: int | None,
     offset_s: float | None,
+    zone_ns: int | None,
     jobs: int | None,
+    as_json: bool,
     quiet: bool,
     no_color: bool,
 ) -> None:
     """Import what other tools wrote into a store (docs/importing.md).
 
-    perf.data, `perf script` text, folded stacks, mpstat and sadf JSON, dmesg, `journalctl -o json`, Ray's logs; also
-    packed with gzip. What a file is, is told from its contents. Kernel frames of perf.data are named when it was
-    recorded on this kernel, or with --kallsyms of the recorded node. A file that was imported before adds nothing; with
-    other options (--at, --clock-offset, --host, --kallsyms) it replaces what it brought. Files that cannot be read are
-    told, the others are imported.
+    perf.data, `perf script` text, folded stacks, pprof, gProfiler's .col, mpstat and sadf JSON, dmesg, `journalctl -o
+    json`, Ray's logs; also packed with gzip, xz, bzip2 or zstd. What a file is, is told from its contents. Kernel
+    frames of perf.data are named when it was recorded on this kernel, or with --kallsyms of the recorded node. A file
+    that was imported before adds nothing; with other options (--at, --clock-offset, --zone, --host, --kallsyms) it
+    replaces what it brought. Files that cannot be read are told, the others are imported; so is what could not be used.
 
     \b
     Examples:
       necroscope import perf.data --store ./incident
       necroscope import perf-*.data --kallsyms node7.kallsyms --store ./node7
+      necroscope import perf-node7-20260102-*.data.stacks --zone -08:00 --store ./node7
       necroscope import perf.script.gz mpstat.json journal.json --store ./node7
       necroscope import dmesg.txt --clock-offset 1767300000 --store ./node7
     """
@@ -66,28 +73,33 @@ def import_files(
     from necroscope.record.importing import reuse_memory
     from necroscope.sense.cpu import Cpu
     from necroscope.sense.importers.source import Placing
-    from necroscope.show.plain import plain
+    from necroscope.show.plain import plain, valid
     from necroscope.store.place import to_write
     from necroscope.store.writer import Writer
 
     reuse_memory()
-    how = How(host, Placing(only_host, at_ns, _nanoseconds(offset_s)), kallsyms, jobs)
+    how = How(host, Placing(only_host, at_ns, _nanoseconds(offset_s), zone_ns), kallsyms, jobs)
     writer = Writer(to_write(store), signals=Cpu.signals)
     bad: list[BadInput] = []
+    entries: list[dict[str, Any]] = []
     try:
         for file in files:
             try:
-                with progress(file.name, no_color, quiet) as told:
+                with progress(file.name, no_color, quiet or as_json) as told:
                     kind, done = import_file(writer, file, how, told)
             except BadInput as error:
                 bad.append(error)
-                if len(files) > 1:
+                entries.append({"file": str(file), "error": error.message, "hint": error.hint})
+                if len(files) > 1 and not as_json:
                     click.echo(plain(f"necroscope: {error.message}"), err=True)
                 continue
-            if not quiet:
+            entries.append(_entry(file, kind, done))
+            if not quiet and not as_json:
                 click.echo(plain(f"{file}: {_summary(kind, done)}"))
     finally:
         writer.close(merge=False)
+    if as_json and not quiet:
+        click.echo(json.dumps(valid({"schema": "necroscope.import/1", "files": entries}), indent=2))
     if bad and len(files) > 1:
         raise BadInput(f"{len(bad)} of {len(files)} files were not imported.", bad[0].hint)
     if bad:
@@ -102,12 +114,23 @@ def _nanoseconds(offset_s: float | None) -> int | None:
     return round(offset_s * NS)
 
 
+def _entry(file: Path, kind: str, done: Imported) -> dict[str, Any]:
+    """A file in the JSON document; a note that begins with a number is a count of what it tells of."""
+    notes = [{"count": counted(note), "text": note} for note in done.notes]
+    return {"file": str(file), "kind": kind, **asdict(done), "notes": notes}
+
+
+def counted(note: str) -> int | None:
+    """The number that a note begins with."""
+    number = note.partition(" ")[0].replace(",", "")
+    return int(number) if number.isdecimal() else None
+
+
 def _summary(kind: str, done: Imported) -> str:
-    of = "stack" if kind == "folded" else "sample"
-    counts = [f"{done.samples:,} {of}s"] if done.samples or kind in ("perf-data", "perf-script", "folded") else []
+    of = "stack" if kind in ("folded", "pprof") else "sample"
+    profiles = ("perf-data", "perf-script", "folded", "pprof")
+    counts = [f"{done.samples:,} {of}s"] if done.samples or kind in profiles else []
     counts += [f"{done.events:,} events"] if done.events else []
     counts += [f"what the cores did at {done.looks:,} times"] if done.looks else []
     parts = [kind, *(["already imported"] if done.already else counts or ["no line tells of anything that matters"])]
-    if not done.exact:
-        parts.append("when it was recorded is guessed from the file's date")
     return "; ".join([", ".join(parts), *done.notes])

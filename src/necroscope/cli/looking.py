@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from necroscope.cli.against import Against, compared_with, is_file
 from necroscope.cli.progress import progress
 from necroscope.cli.windows import Wanted, chosen
 from necroscope.errors import BadInput
@@ -33,11 +34,20 @@ class Looked:
     profile: Profile
     words: str
     baselines: tuple[Window, ...]
+    other: str = ""
 
     @property
     def compared(self) -> bool:
         """Whether there is a baseline."""
         return bool(self.baselines)
+
+    @property
+    def baseline(self) -> str:
+        """What the window is compared with, in words."""
+        from necroscope.quantity import plural
+        from necroscope.show.plain import plain
+
+        return plain(self.other) or f"{plural(len(self.baselines), 'window')} of the same length"
 
     def headline(self) -> str:
         """What is shown, out of how much."""
@@ -47,16 +57,17 @@ class Looked:
 
         made = self.profile
         if not made.timed:
-            samples = plural(int(made.ledger.samples.sum()), "sample")
+            samples = plural(int(made.ledger.samples[made.ledger.window == 0].sum()), "sample")
             what = (
                 "in folded stacks, which tell"
                 if made.ledger.event == FOLDED
                 else f"of {made.ledger.event}, which tells"
             )
-            return f"{self.words}\n{samples} {what} no time: shares are of these"
+            shares = f"{self.words}\n{samples} {what} no time: shares are of these"
+            return f"{shares}; against {self.baseline}" if self.compared else shares
         busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
         counted = "" if made.counted else f"; no core counters, so {_uncounted(made)}"
-        against = f"; against {plural(len(self.baselines), 'window')} of the same length" if self.compared else ""
+        against = f"; against {self.baseline}" if self.compared else ""
         return f"{self.words}\n{cores(float(busy))} of {made.cores} cores busy{counted}{against}"
 
 
@@ -72,10 +83,10 @@ def baseline_options(function: F) -> F:
     """`--against`."""
     return click.option(
         "--against",
-        type=click.Choice(["usual", "none"]),
+        type=Against(),
         default="usual",
         show_default=True,
-        help="usual: the same node outside symptoms, within an hour; none: the window alone.",
+        help="usual: the same node outside symptoms, within an hour; none: the window alone; FILE: another recording.",
     )(function)
 
 
@@ -107,11 +118,14 @@ def look(
         if len(known) < len(others):
             others = known
             made = profile(opened, select, others, with_idle, told, detail, sampled)
+        if is_file(against) and (made.ledger.window == 0).any():
+            made = compared_with(made, against, with_idle, detail)
+            others = list(made.ledger.windows[1:])
     for note in made.notes:
         click.echo(f"necroscope: {note}", err=True)
     if not (made.ledger.window == 0).any():
         raise nothing(opened, words, select, made.notes)
-    return Looked(opened, made, words, tuple(others))
+    return Looked(opened, made, words, tuple(others), against if is_file(against) else "")
 
 
 def _usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], list[Window]]:
@@ -180,5 +194,6 @@ def window_json(looked: Looked) -> dict[str, Any]:
         "core_seconds_counted": made.counted,
         "samples": int(made.ledger.samples[made.ledger.window == 0].sum()),
         "event": made.ledger.event,
+        "against": looked.other or None,
         "baseline_windows": [[clock.iso(low), clock.iso(high)] for low, high in looked.baselines],
     }

@@ -18,6 +18,22 @@ _EPOCH = re.compile(r"\d{9,}(\.\d+)?")
 _NANOSECONDS_FROM = 10**15
 
 
+class Zone(click.ParamType[int]):
+    """A zone as nanoseconds east of UTC: -08:00, +0530."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from necroscope.sense.importers.name_times import zone_ns
+
+        if isinstance(value, int):
+            return value
+        try:
+            return zone_ns(str(value).strip())
+        except ValueError:
+            self.fail(f"{value!r} is no zone; write -08:00 or +05:30", param, ctx)
+
+
 class Instant(click.ParamType[int]):
     """UTC nanoseconds of an instant. Without a zone it is local time; a time of day is its most recent occurrence."""
 

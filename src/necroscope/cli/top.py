@@ -51,6 +51,7 @@ def top(
       necroscope top --event nic-reset --before 5s --after 0s
       necroscope top --by function --cpu 33 --at 14:03:07
       necroscope top --by cgroup --from -5m --against none
+      necroscope top --by function --against healthy-node.perf.data
     """
     from necroscope.query.tops import tops
 

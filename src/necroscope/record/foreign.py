@@ -7,16 +7,17 @@ nothing; with other options, it replaces what it brought.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from necroscope.errors import BadInput
 from necroscope.record.crew import Progress
 from necroscope.record.importing import (
     REPLACED,
     Imported,
+    Recording,
     ends,
     fingerprint_of,
     import_recording,
@@ -26,7 +27,7 @@ from necroscope.record.importing import (
 from necroscope.sense.host import Host
 from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, check_times
+from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.core_times import LONGEST_NS
 from necroscope.store.imported import Note, take_note
@@ -50,26 +51,50 @@ class How:
 def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambda done: None) -> tuple[Kind, Imported]:
     """Add a file to a store. `BadInput` for what nobody can read."""
     if is_perf_data(path):
-        from necroscope.sense.importers.perf_data import PerfData
-
-        opened = partial(PerfData, path, how.host, how.kallsyms, how.placing)
-        told = _told(how.placing, how.kallsyms)
-        try:
-            return "perf-data", import_recording(writer, path, opened, how.jobs, progress, told)
-        except BadInput as error:
-            # Who finds damage inside does not know which file it is.
-            if str(path) in error.message:
-                raise
-            raise BadInput(f"{path}: {error.message}", error.hint) from error
+        return "perf-data", _perf_data(writer, path, how, progress)
     from necroscope.sense.importers.sniff import kind_of
 
     kind = kind_of(path)
-    if kind == "perf-script":
-        from necroscope.sense.importers.perf_script import PerfScript
+    if kind == "perf-data":
+        from necroscope.sense.importers.unpacked import unpacked
 
-        opener = partial(PerfScript, path, how.placing)
+        plain, cut = unpacked(path, writer.folder)
+        with plain:
+            done = _perf_data(writer, path, how, progress, plain)
+        return kind, replace(done, notes=(*done.notes, CUT_SHORT)) if cut and CUT_SHORT not in done.notes else done
+    if kind == "perf-script":
+        opener = partial(_script, path, how.placing)
         return kind, import_recording(writer, path, opener, how.jobs, progress, _told(how.placing))
+    if how.placing.zone_ns is not None:
+        raise BadInput(
+            f"--zone tells the zone of perf's files, and {path} is none.", "use --clock-offset for its times"
+        )
     return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _told(how.placing))
+
+
+def _perf_data(writer: Writer, path: Path, how: How, progress: Progress, plain: BinaryIO | None = None) -> Imported:
+    from necroscope.sense.importers.perf_data import PerfData
+
+    opened = partial(PerfData, path, how.host, how.kallsyms, how.placing, plain)
+    told = _told(how.placing, how.kallsyms)
+    try:
+        return import_recording(writer, path, opened, how.jobs, progress, told)
+    except BadInput as error:
+        # Who finds damage inside does not know which file it is.
+        if str(path) in error.message:
+            raise
+        raise BadInput(f"{path}: {error.message}", error.hint) from error
+
+
+def _script(path: Path, placing: Placing) -> Recording:
+    """The importer of `perf script` text, with times or without."""
+    from necroscope.sense.importers.perf_script import NoTimes, PerfScript
+    from necroscope.sense.importers.script_timeless import TimelessScript
+
+    try:
+        return PerfScript(path, placing)
+    except NoTimes:
+        return TimelessScript(path, placing)
 
 
 def _told(placing: Placing, kallsyms: Path | None = None) -> str:
@@ -85,6 +110,10 @@ def _reader(kind: Kind, path: Path, placing: Placing) -> Any:
         from necroscope.sense.importers.folded import Folded
 
         return Folded(path, placing)
+    if kind == "pprof":
+        from necroscope.sense.importers.pprof import Pprof
+
+        return Pprof(path, placing)
     if kind == "mpstat":
         from necroscope.sense.importers.mpstat import Mpstat
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 from necroscope.errors import BadInput, Unavailable
 from necroscope.record.crew import Progress, work_together
 from necroscope.record.perf_rows import keep_rows
+from necroscope.sense.importers.rows import with_sane_weights
 from necroscope.sense.importers.source import OPEN_IT, Source, check_times
 from necroscope.sense.perf.rows import Row, TaskBatch
 from necroscope.sense.perf.samples import SampleBatch
@@ -36,6 +37,7 @@ _PIECE_BYTES = 8 << 20
 # No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
 _BYTES_PER_SEGMENT = 1 << 20
 _NOT_IMPORTED = ("mark", "recorder")
+ODD_WEIGHTS = "samples have a period that no event has: they count as one"
 REPLACED = "replaces what an earlier import with other options brought"
 
 Piece = tuple[int, list[tuple[str, str]], bool, tuple[str, ...]]
@@ -187,8 +189,11 @@ class _Importer:
     def piece(self, number: int, progress: Progress) -> Piece:
         """One piece, its segments not published yet."""
         bulk = Bulk(self.segments, self.first + number * self.each)
+        odd = 0
         try:
-            for row in self.data.rows((number, self.count)):
+            for told in self.data.rows((number, self.count)):
+                row, few = with_sane_weights(told) if isinstance(told, SampleBatch) else (told, 0)
+                odd += few
                 offset_ns = self.data.utc_offset_ns()[0]
                 check_times(self.path, *(at_ns + offset_ns for at_ns in ends(row)))
                 keep_rows(bulk, [row], offset_ns)
@@ -200,7 +205,8 @@ class _Importer:
             store = self.segments.parent
             raise Unavailable(f"{store} cannot be written: {error.strerror}", "make room, or give --store") from error
         names = [(one.hidden.name, one.final.name) for one in bulk.staged]
-        return bulk.samples, names, self.data.utc_offset_ns()[1], self.data.notes()
+        notes = self.data.notes() + ((f"{odd:,} {ODD_WEIGHTS}",) if odd else ())
+        return bulk.samples, names, self.data.utc_offset_ns()[1], notes
 
     def _clean(self) -> None:
         numbers = range(self.first, self.first + self.count * self.each)

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from necroscope.query.flame import Box, Flame
 from necroscope.show.cells import cut
+from necroscope.show.frame_label import frame_label
 from necroscope.show.plain import plain
 
 # A callee that has this much of its caller's change is where the change comes from.
@@ -80,10 +81,14 @@ def _passed_on(boxes: Sequence[Box], above: Sequence[int]) -> dict[int, int]:
 def _path(boxes: Sequence[Box], above: Sequence[int], place: int) -> tuple[str, ...]:
     found = []
     while above[place] >= 0:
-        found.append(plain(boxes[place].name[:_NAME]))
+        found.append(_name(boxes[place]))
         place = above[place]
-    runs = [(name, sum(1 for _ in same)) for name, same in groupby(found[::-1] or [plain(boxes[place].name[:_NAME])])]
+    runs = [(name, sum(1 for _ in same)) for name, same in groupby(found[::-1] or [_name(boxes[place])])]
     return tuple(name if times == 1 else f"{name} ×{times}" for name, times in runs)
+
+
+def _name(box: Box) -> str:
+    return plain(frame_label(box.name, box.module)[:_NAME])
 
 
 def chance_said(chance: float) -> str:

@@ -10,6 +10,7 @@ from necroscope.query.flame import Box, Flame
 from necroscope.show import hues
 from necroscope.show.caption import Caption, cores, flame_facts
 from necroscope.show.changes import chance_said, changes, tail_of
+from necroscope.show.frame_label import frame_label
 from necroscope.show.picture import CHARACTER, Area, Label, Line, Picture, Shape, fitting, svg
 from necroscope.show.plain import plain
 from necroscope.show.shade import Rgb
@@ -116,7 +117,7 @@ def _axis(flame: Flame, inner: float, top: float) -> Iterator[Shape]:
 def _box(box: Box, flame: Flame, inner: float, top: float, colour: Rgb) -> Area:
     width = max(_LEAST, (box.x1 - box.x0) * inner)
     left = min(_MARGIN + box.x0 * inner, _MARGIN + inner - width)
-    name = plain(box.name[:_NAME])
+    name = plain(frame_label(box.name, box.module)[:_NAME])
     label = fitting(f"{hues.sign_of(box)}{name}", width - 6)
     return Area(left, top + box.depth * _ROW, width, _ROW - 1, colour, _title(box, name, flame), label)
 

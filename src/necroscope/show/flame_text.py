@@ -19,6 +19,7 @@ from necroscope.show import hues
 from necroscope.show.caption import Caption, cores, flame_facts
 from necroscope.show.cells import cut, listed, padded, stacked
 from necroscope.show.changes import Change, chance_said, changes, tail_of
+from necroscope.show.frame_label import frame_label
 from necroscope.show.plain import plain
 from necroscope.show.shade import Depth, Rgb, terminal
 
@@ -155,7 +156,7 @@ def _append_plain(line: Text, span: Span, following: int) -> int:
 
 def _label(box: Box, width: int) -> str:
     """The name with its sign, and how much where there is room for it."""
-    name = hues.sign_of(box) + plain(box.name[: 4 * width])
+    name = hues.sign_of(box) + plain(frame_label(box.name, box.module)[: 4 * width])
     figure = f"{box.change:+.2f}" if hues.sign_of(box) else cores(box.cores)
     return f"{name} {figure}" if len(name) + len(figure) + 2 <= width else cut(name, width)
 

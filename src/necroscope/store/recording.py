@@ -34,6 +34,7 @@ MAX_FILE_ROWS = 8_000_000
 MAX_FILE_BYTES = 1 << 30
 MAX_OTHER_ROWS = 100_000_000
 
+_MANIFEST_BYTES = 1 << 20
 _STORE = f"{RECORDED}/store"
 _TABLES = {f"{table.name}.parquet": table for table in SEGMENT}
 
@@ -60,6 +61,20 @@ def _manifest(made: Excerpt, window: Window, redactor: Redactor | None) -> dict[
         "packed_on": {"hostname": name, "osrelease": here.kernel},
         "rows": made.rows,
     }
+
+
+def packed_on(store: Path) -> tuple[str, str]:
+    """Name and kernel of the host that packed a store into a bundle; empty for a store that lies elsewhere."""
+    manifest = store.parent / "manifest.json"
+    try:
+        if not manifest.is_file():
+            return "", ""
+        with manifest.open("rb") as file:
+            told = json.loads(file.read(_MANIFEST_BYTES))
+        here = told["packed_on"] if told["schema"] == SCHEMA else {}
+        return str(here["hostname"]), str(here["osrelease"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return "", ""
 
 
 def is_recording(folder: Path) -> bool:

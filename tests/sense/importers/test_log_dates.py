@@ -27,7 +27,7 @@ from necroscope.sense.importers.source import Placing
 
 S = 10**9
 LOCKUP = "watchdog: BUG: soft lockup - CPU#{} stuck for 22s! [x:4]"
-LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
+LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --zone"
 
 
 def syslog(*stamps: str) -> bytes:

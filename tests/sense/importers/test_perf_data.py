@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from perf import recorded
+from perf.stream_builder import HEADER, Maker, attr, round_end
 
 from necroscope.errors import BadInput
 from necroscope.sense.host import Host
@@ -156,6 +157,29 @@ def test_a_file_whose_writer_was_killed_is_read_to_its_end(tmp_path: Path) -> No
     found = recorded.samples(read(path))
     assert found
     assert found == recorded.script("file")[: len(found)]
+
+
+def test_a_file_whose_writer_was_killed_between_two_records_is_called_cut(tmp_path: Path) -> None:
+    data = bytearray(recorded.data("file"))
+    offset, size = struct.unpack_from("<QQ", data, 40)
+    data[48:56] = bytes(8)
+    path = tmp_path / "perf.data"
+    path.write_bytes(data[: offset + size])
+    with PerfData(path) as recording:
+        assert recorded.samples(recording.rows()) == recorded.script("file")
+        assert CUT_SHORT in recording.notes()
+
+
+@pytest.mark.parametrize("number", [2**64 - 1, 2**63, 2**63 - 1, 2**64 - 2**40])
+def test_numbers_that_no_clock_shows_crash_nothing(tmp_path: Path, number: int) -> None:
+    """A hostile time in a sample, and records after it."""
+    maker = Maker()
+    stream = HEADER + attr() + maker.sample(number, 5) + maker.comm(number, 5, "x") + round_end()
+    path = tmp_path / "perf.data"
+    path.write_bytes(stream + (maker.comm(7, 5, "y") + maker.sample(9, 5) + round_end()) * 3)
+    rows = read(path)
+    assert len(recorded.samples(rows)) == 4
+    assert {line[4] for line in recorded.samples(rows)} == {9, min(number, 2**63 - 1)}
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])

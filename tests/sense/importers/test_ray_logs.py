@@ -208,7 +208,7 @@ def test_lines_that_tell_utc_too_tell_the_zone_of_the_others() -> None:
     reader = RayLogs(io.BytesIO((GCS + FAILED.format(1) + "\n").encode()))
     assert list(reader.rows())
     assert reader.notes() == (
-        "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset",
+        "its times are local, of a zone that it does not tell, and taken as UTC: see --zone",
     )
 
 

@@ -70,7 +70,7 @@ def test_the_day_changes_at_midnight_also_before_the_first_interval_ends() -> No
 def test_long_intervals_are_said_and_so_is_the_zone() -> None:
     said = notes(mpstat("10:10:00", "10:20:00"))
     assert said == (
-        "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset",
+        "its times are local, of a zone that it does not tell, and taken as UTC: see --zone",
         "averages of up to 10 min: of shorter times nothing is known",
     )
     assert notes(mpstat("10:10:00", "10:10:01"), placing=Placing(clock_offset_ns=0)) == ()
@@ -81,7 +81,7 @@ def test_stamps_of_sadf() -> None:
     assert times(sadf(stamp)) == [hours(18), hours(18, 10)]
     assert notes(sadf(stamp)) == ("averages of up to 10 min: of shorter times nothing is known",)
     local = notes(sadf(stamp | {"utc": 0}, timezone="CET"))
-    assert local[0] == "its times are local, of the zone CET, and taken as UTC: see --clock-offset"
+    assert local[0] == "its times are local, of the zone CET, and taken as UTC: see --zone"
     epoch = {"date": "", "time": str(DAY + 60), "interval": 60}
     assert times(sadf(epoch)) == [0, 60]
 

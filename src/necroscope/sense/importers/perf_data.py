@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from necroscope.errors import BadInput, Unavailable
 from necroscope.sense.host import Host
+from necroscope.sense.importers.placement import Clocks, Placement, placement
 from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, OPEN_IT, Placing
 from necroscope.sense.perf.header import FileHeader, parse_header, read_events, read_features
 from necroscope.sense.perf.intake import Stats
@@ -37,15 +38,24 @@ _REALTIME = 0
 _PASSING = 0.13
 _KALLSYMS_BYTES = 128 << 20
 _OTHER_KERNEL = "this machine runs another kernel than the one recorded"
+_NO_UNWINDER = (
+    "their stacks were copied for DWARF (--call-graph dwarf), which only `perf script` unwinds: import its text"
+)
+_UNUSED = "records are of kinds that are not used: context switches, namespaces, counters, hardware traces"
 _NAMELESS = canonical_frame(UNKNOWN, "[kernel]")
 
 
 class PerfData:
-    """One recording. `kallsyms` names the kernel's frames instead of the running kernel; `placing` counts more than
-    what the file says about its clock."""
+    """One recording; `plain` is what is in it, where `path` is packed. `kallsyms` names the kernel's frames instead of
+    the running kernel; `placing` counts more than what the file says about its clock."""
 
     def __init__(
-        self, path: Path, host: Host | None = None, kallsyms: Path | None = None, placing: Placing = NOTHING_TOLD
+        self,
+        path: Path,
+        host: Host | None = None,
+        kallsyms: Path | None = None,
+        placing: Placing = NOTHING_TOLD,
+        plain: BinaryIO | None = None,
     ) -> None:
         self.path = path
         self._host = host or Host()
@@ -55,10 +65,12 @@ class PerfData:
         self._no_names = ""
         self._nameless = self._cut = False
         self._unfinished = 0
-        self._fd = _open(path)
+        self._fd = _open(path) if plain is None else os.dup(plain.fileno())
         self.size = os.fstat(self._fd).st_size
         self._at = 0
         self._last_ns: int | None = None
+        self._placed: tuple[bool, Placement] | None = None
+        self._modified_ns = os.fstat(self._fd).st_mtime_ns if plain is None else path.stat().st_mtime_ns
         try:
             self._header = parse_header(self._read(0, 128), self.size)
             self._decoder = Decoder(Symbols(None, ObjectFiles(self._host)))
@@ -92,9 +104,14 @@ class PerfData:
     def notes(self) -> tuple[str, ...]:
         """What could not be read, in sentences."""
         broken = self.stats.broken + self.stats.nameless - self._unfinished
+        left = self.stats.left_stacks
+        placed = self._placed[1].said if self._placed is not None else ""
         said = (
+            (placed, placed),
             (self._cut, CUT_SHORT),
             (broken, f"{broken:,} records could not be understood"),
+            (self.stats.unused, f"{self.stats.unused:,} {_UNUSED}"),
+            (left, f"{left:,} samples have only the innermost function of their program: {_NO_UNWINDER}"),
             (self._nameless, f"the kernel's functions have no names: {self._no_names}; give --kallsyms"),
         )
         return tuple(sentence for holds, sentence in said if holds)
@@ -111,22 +128,28 @@ class PerfData:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact.
 
-        Exact when the user told it or perf noted both clocks (`--clockid`), else guessed: the file was last written
-        when perf ended. Of a stream that is known from its first sample on.
+        Exact when the user told it or perf noted both clocks (`--clockid`), else by the best witness there is
+        (`placement`). Of a stream that is known from its first sample on.
         """
-        if self._placing.clock_offset_ns is not None:
-            return self._placing.clock_offset_ns, True
-        if self._placing.at_ns is not None:
-            if self._first_ns is None:
-                self._first_ns = self.recording.first_ns or self._find_first()
-            return self._placing.at_ns - self._first_ns, True
-        if self.recording.realtime_offset_ns is not None:
-            return self.recording.realtime_offset_ns, True
-        if self._decoder.events.clockid() == _REALTIME:
-            return 0, True
+        offset_ns = self.recording.realtime_offset_ns
+        if offset_ns is None and self._decoder.events.clockid() == _REALTIME:
+            offset_ns = 0
+        if self._placed is None or (offset_ns is not None) != self._placed[0]:
+            modified_ns = self._modified_ns
+            clocks = Clocks(self.path.name, self._first, self._last, modified_ns, modified_ns, offset_ns=offset_ns)
+            self._placed = offset_ns is not None, placement(clocks, self._placing)
+        made = self._placed[1]
+        return made.offset_ns, made.exact
+
+    def _first(self) -> int:
+        if self._first_ns is None:
+            self._first_ns = self.recording.first_ns or self._find_first()
+        return self._first_ns
+
+    def _last(self) -> int:
         if self._last_ns is None:
             self._last_ns = self.recording.last_ns or self._find_last()
-        return os.fstat(self._fd).st_mtime_ns - self._last_ns, False
+        return self._last_ns
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -153,7 +176,7 @@ class PerfData:
         broken = self.stats.broken
         yield from self._noted(self._decoder.finish())
         self._unfinished = self.stats.broken - broken
-        self._cut = self._unfinished > 0 or self._end() > self.size
+        self._cut = self._header.unended or self._unfinished > 0 or self._end() > self.size
 
     def _end(self) -> int:
         """Where the file should end at least, by its header."""

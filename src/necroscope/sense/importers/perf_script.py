@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,8 @@ from typing import Self
 import numpy as np
 
 from necroscope.errors import BadInput
+from necroscope.sense.importers.ahead import is_perf_data
+from necroscope.sense.importers.placement import Clocks, Placement, placement
 from necroscope.sense.importers.script_head import ScriptHead, parse_head_comments
 from necroscope.sense.importers.script_lines import parse_head
 from necroscope.sense.importers.script_samples import ScriptDecoder, ScriptStats
@@ -40,6 +43,10 @@ CUT_SAMPLE = "the file ends within its last sample, which is left out"
 NOT_CLOSED = "nothing closes the last sample: the file may have been cut"
 
 
+class NoTimes(BadInput):
+    """No sample of a text has a time."""
+
+
 class PerfScript:
     """One file. `BadInput` when its beginning holds no sample."""
 
@@ -49,13 +56,14 @@ class PerfScript:
         with Source(path) as source:
             self.size, self.packing = source.size, source.packing
             self._modified_ns = source.modified_ns or 0
-            text = _read(source, _HEAD_BYTES)
+            text = source.beginning(_HEAD_BYTES)
         self.head: ScriptHead = parse_head_comments(text)
         first = self._look(text)
         self._first_ns = int(first.at_ns.min())
         self._decoder = self._new_decoder(first)
         self._spaced = b"\n\n" in text.replace(b"\r\n", b"\n")
         self._last_ns: int | None = None
+        self._placed: Placement | None = None
         self._at = 0.0
         self._cut: tuple[str, ...] = ()
 
@@ -74,19 +82,22 @@ class PerfScript:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact. The same for every piece of the file.
 
-        Exact when the user told it, when perf noted both clocks, or when the times are UTC; else guessed: the recording
-        (by its header, else this file) was last written at its last sample.
+        Exact when the user told it, when perf noted both clocks, or when the times are UTC; else by the best witness
+        there is (`placement`).
         """
-        if self._placing.clock_offset_ns is not None:
-            return self._placing.clock_offset_ns, True
-        if self._placing.at_ns is not None:
-            return self._placing.at_ns - self._first_ns, True
-        if self.head.offset_ns is not None:
-            return self.head.offset_ns, True
-        if self._first_ns > _SINCE_1970_NS:
-            return 0, True
-        ended_ns = self.head.captured_ns or self._modified_ns
-        return ended_ns - (self.head.last_ns or self._last_sample_ns()), False
+        if self._placed is None:
+            utc = self.head.offset_ns is None and self._first_ns > _SINCE_1970_NS
+            clocks = Clocks(
+                self.path.name,
+                lambda: self._first_ns if self._placing.at_ns is not None else self.head.first_ns or self._first_ns,
+                lambda: self.head.last_ns or self._last_sample_ns(),
+                self._modified_ns,
+                _date_beside(self.path),
+                self.head.captured_ns,
+                0 if utc else self.head.offset_ns,
+            )
+            self._placed = placement(clocks, self._placing)
+        return self._placed.offset_ns, self._placed.exact
 
     def notes(self) -> tuple[str, ...]:
         """What is lost or guessed in what was read so far, in sentences."""
@@ -96,9 +107,11 @@ class PerfScript:
             (stats.without_cpu, f"{stats.without_cpu:,} samples do not say on which core they were taken"),
             (stats.without_period, f"{stats.without_period:,} samples have no period; a nominal weight was given"),
             (stats.one_number, f"{stats.one_number:,} samples name one number only: threads count as processes"),
+            (stats.records, f"{stats.records:,} lines tell of tasks and mappings, which are not used"),
             (stats.lost, f"{stats.lost:,} records were lost while recording"),
         )
-        return (*self._cut, *(sentence for holds, sentence in said if holds))
+        placed = (self._placed.said,) if self._placed is not None and self._placed.said else ()
+        return (*placed, *self._cut, *(sentence for holds, sentence in said if holds))
 
     @property
     def divisible(self) -> bool:
@@ -176,7 +189,7 @@ class PerfScript:
         for row in ScriptDecoder(_NOMINAL_NS).decode(whole):
             if isinstance(row, SampleBatch):
                 return row
-        raise BadInput(
+        raise NoTimes(
             f"{self.path} holds no sample of `perf script` with a time",
             "make it with `perf script --header -F comm,pid,tid,cpu,time,period,event,ip,sym,dso`",
         )
@@ -207,20 +220,23 @@ class PerfScript:
         return tail
 
 
+def _date_beside(path: Path) -> int | None:
+    """The date of the recording that a text was made from, where it lies beside it: x.data of x.data.stacks.gz."""
+    beside = path
+    for _ in range(2):
+        beside = beside.with_suffix("")
+        with suppress(OSError):
+            if beside != path and beside.is_file() and is_perf_data(beside):
+                return beside.stat().st_mtime_ns
+    return None
+
+
 def _spacing_ns(batch: SampleBatch) -> int:
     """How far apart samples of one core usually are: the period, where nobody tells it."""
     order = np.lexsort((batch.at_ns, batch.cpu))
     steps = np.diff(batch.at_ns[order])[np.diff(batch.cpu[order]) == 0]
     steps = steps[steps > 0]
     return int(np.median(steps)) if steps.size >= 8 else _NOMINAL_NS
-
-
-def _read(source: Source, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size > 0 and (data := source.read(size)):
-        parts.append(data)
-        size -= len(data)
-    return b"".join(parts)
 
 
 def _blocks(read: Callable[[], bytes], ending: Callable[[bytes], bytes]) -> Iterator[bytes]:

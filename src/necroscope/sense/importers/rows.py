@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from necroscope.model import Sample, Symptom
+from necroscope.sense.perf.samples import SampleBatch
+
+_HEAVIEST = 1 << 42
+"""No sample stands for more: over an hour in nanoseconds, a quarter of one in cycles. Sums of more would wrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +42,10 @@ def symptom_event(symptom: Symptom) -> LogEvent:
     """A symptom as an event, as the recorder tells it."""
     subject = symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task)
     return LogEvent(symptom.at_ns, symptom.kind, symptom.source, subject, symptom.text, symptom.uncertainty_ns, symptom)
+
+
+def with_sane_weights(batch: SampleBatch) -> tuple[SampleBatch, int]:
+    """The samples, those with a period that no event has weighing 1, and how many these are."""
+    odd = (batch.weight < 0) | (batch.weight > _HEAVIEST)
+    count = int(np.count_nonzero(odd))
+    return (replace(batch, weight=np.where(odd, 1, batch.weight)), count) if count else (batch, 0)

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from necroscope.sense.importers.frame_names import frame_name
 from necroscope.sense.perf.jit import JIT_MODULE
 from necroscope.sense.perf.objects import module_name
 from necroscope.sense.perf.programs import BPF
@@ -21,12 +22,12 @@ from necroscope.sense.perf.samples import UNKNOWN
 INLINED = ""
 """The module of a frame that was inlined: that of the frame around it."""
 
-_HEAD = re.compile(rb"\s*(.{0,200}?)\s*(?<!\S)(-?\d{1,10})(?:\s*/\s*(-?\d{1,10}))?\s+(?:\[(\d{1,5})\]\s+)?"
-                   rb"(?:[.a-zA-Z0-9]{4,6}\s+)?(\d{1,12})\.(\d{1,9}):(?:\s+(\d{1,18})(?=\s|$))?"
-                   rb"(?:\s+([^\s:]\S{0,200}?):(?=\s|$))?\s*(.*)$", re.DOTALL)  # fmt: skip
-_FRAME = re.compile(rb"\s*(?:([0-9a-f]{1,16})\s+)?(\S.*?)\s+\(([/\[].*|[^()]*)\)\s*$", re.DOTALL)
+# Every run is bounded: a line of blanks must not be tried at all its places.
+_HEAD = re.compile(rb"(.{0,200}?)(?<!\S)(-?\d{1,10})(?:\s{0,9}/\s{0,9}(-?\d{1,10}))?\s{1,30}(?:\[(\d{1,5})\]\s{1,30})?"
+                   rb"(?:[.a-zA-Z0-9]{4,6}\s{1,30})?(\d{1,12})\.(\d{1,9}):(?:\s{1,30}(\d{1,18})(?=\s|$))?"
+                   rb"(?:\s{1,30}([^\s:]\S{0,200}?):(?=\s|$))?", re.DOTALL)  # fmt: skip
+_FILE = re.compile(rb"\s\((?=[/\[])")
 _HEX = re.compile(rb"[0-9a-f]{1,16}")
-_BARE = re.compile(rb"\s*([0-9a-f]{1,16})\s+(\S.*?)\s*$", re.DOTALL)
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _LATEST_S = 9_000_000_000  # what fits in 63 bits of nanoseconds
 _LOST = re.compile(rb"PERF_RECORD_LOST(?:_SAMPLES)? lost(?:[ :]\s*)?(?:samples )?(\d{1,18})")
@@ -50,15 +51,16 @@ class Head:
 
 def parse_head(line: bytes) -> Head | None:
     """A line that begins a sample; None when it is none."""
+    line = line.lstrip()
     found = _HEAD.match(line)
     if found is None:
         return None
-    comm, pid, tid, cpu, seconds, fraction, period, event, rest = found.groups()
+    comm, pid, tid, cpu, seconds, fraction, period, event = found.groups()
     if int(seconds) > _LATEST_S:
         return None
     at_ns = int(seconds) * 1_000_000_000 + int(fraction) * 10 ** (9 - len(fraction))
     numbers = (int(pid), int(tid) if tid else None, int(cpu) if cpu else -1, at_ns, int(period or 0))
-    return Head(comm, *numbers, event or b"", rest.strip())
+    return Head(comm.strip(), *numbers, event or b"", line[found.end() :].strip())
 
 
 def parse_lost(rest: bytes) -> int | None:
@@ -73,25 +75,39 @@ def parse_frame(line: bytes) -> tuple[str, str] | None:
     left, paren, file = rest.rpartition(b" (")
     plain = file.endswith(b")") and b"(" not in file and b")" not in file[:-1]
     if paren and left and plain and _HEX.fullmatch(address):
-        name = _text(left.rpartition(b"+0x")[0] or left)
+        name = frame_name(left.rpartition(b"+0x")[0] or left)
         return name, INLINED if file == b"inlined)" else _module(file[:-1], name.startswith("bpf_prog_"))
     return _odd_frame(line)
 
 
 def _odd_frame(line: bytes) -> tuple[str, str] | None:
-    found = _FRAME.match(line)
-    if found is not None:
-        name, module = _OFFSET.sub("", _text(found[2])), _text(found[3])
-        if module == "inlined":
-            return name, INLINED
-        return name, named_module(module, name)
-    found = _BARE.match(line)
-    return None if found is None else (_OFFSET.sub("", _text(found[2])), UNKNOWN)
+    line = line.strip()
+    left, file = _parted(line)
+    words = left.split(None, 1)
+    addressed = len(words) == 2 and _HEX.fullmatch(words[0]) is not None
+    if file is None and not addressed:
+        return None
+    name = _OFFSET.sub("", frame_name(words[1] if addressed else left))
+    if file is None:
+        return name, UNKNOWN
+    return name, INLINED if file == b"inlined" else named_module(frame_name(file), name)
+
+
+def _parted(line: bytes) -> tuple[bytes, bytes | None]:
+    """What stands before a file in brackets, and the file; None where there is none."""
+    if not line.endswith(b")"):
+        return line, None
+    found = _FILE.search(line, 1)
+    at = found.start() + 1 if found is not None else line.rfind(b"(")
+    if found is None and (at < 1 or not line[at - 1 : at].isspace() or b")" in line[at:-1]):
+        return line, None
+    left = line[:at].rstrip()
+    return (left, line[at + 1 : -1]) if left else (line, None)
 
 
 @lru_cache(maxsize=1 << 14)
 def _module(path: bytes, program: bool) -> str:
-    return BPF if program else named_module(_text(path))
+    return BPF if program else named_module(frame_name(path))
 
 
 def named_module(path: str, symbol: str = "") -> str:
@@ -106,7 +122,3 @@ def named_module(path: str, symbol: str = "") -> str:
         return f"[{found[1].replace('-', '_')}]"
     name = module_name(path) if path else UNKNOWN
     return JIT_MODULE if re.fullmatch(r"(?:perf|jit)-\d+\.map|jitted-\d+-\d+\.so", name) else name
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

@@ -41,6 +41,7 @@ class ScriptStats:
     without_period: int = 0
     one_number: int = 0
     lost: int = 0
+    records: int = 0
 
 
 class ScriptDecoder:
@@ -100,12 +101,12 @@ class ScriptDecoder:
     def _one_by_one(self, block: bytes) -> _Columns:
         """The samples of a block without a library for it."""
         pieces = block.split(b"\n\n")
-        counted = self.stats.odd_lines, self.stats.lost
+        counted = self.stats.odd_lines, self.stats.lost, self.stats.records
         try:
             return self._found(pieces).columns()
         except ValueError:
             # A word stands where a time should: somebody's name looks like the beginning of a sample.
-            self.stats.odd_lines, self.stats.lost = counted
+            self.stats.odd_lines, self.stats.lost, self.stats.records = counted
             self._lost.clear()
             found = _Found()
             for piece in pieces:
@@ -156,10 +157,12 @@ class ScriptDecoder:
     def _sample(self, head: Head | None, below: list[bytes], found: _Found) -> None:
         if head is None:
             return
-        if head.rest.startswith(b"PERF_RECORD_"):
+        if b"PERF_RECORD_" in (head.rest[:12], head.event[:12]):
             if (count := parse_lost(head.rest)) is not None:
                 self._lost.append(Lost(head.at_ns, count, head.cpu))
                 self.stats.lost += count
+            else:
+                self.stats.records += 1
             return
         if not below and _ALONE.match(head.rest):
             below = [head.rest]

@@ -8,23 +8,29 @@ from typing import BinaryIO, Literal
 
 from necroscope.errors import BadInput
 from necroscope.sense.importers import log_stamps, ray_lines
+from necroscope.sense.importers.folded_lines import is_column_head, is_comment, parse_line
 from necroscope.sense.importers.log_wrapping import unwrap
+from necroscope.sense.importers.pprof import is_pprof
 from necroscope.sense.importers.script_lines import parse_head
+from necroscope.sense.importers.script_timeless import is_flat, is_frame
 from necroscope.sense.importers.source import Source
 
-Kind = Literal["perf-data", "perf-script", "folded", "mpstat", "dmesg", "journal-json", "ray"]
+Kind = Literal["perf-data", "perf-script", "folded", "pprof", "mpstat", "dmesg", "journal-json", "ray"]
 HEAD_BYTES = 64 << 10
 _LINES = 400
-_FOLDED = re.compile(rb"[^\t]*[^\s;](?:;[^\t]*)?\s+\d{1,18}(?:\.\d+)?(?:\s+\d{1,18})?\s*")
+_MOSTLY, _HALF, _THIRD = 0.9, 0.5, 1 / 3
 _HINT = "what can be read is in docs/importing.md"
+_UNPACK_IT = "unpack it, and give what is in it: tar -xf FILE"
 
 
 def kind_of(file: Path | BinaryIO) -> Kind:
     """The kind of a file. `BadInput`, with a sentence, for empty files, for what is no text, and for unknown text."""
     with Source(file) as source:
-        head = _head(source)
+        head = source.beginning(HEAD_BYTES)
         if head.startswith((b"PERFILE2", b"2ELIFREP")):
-            return _perf_data(source)
+            return "perf-data"
+        if is_pprof(head):
+            return "pprof"
         if not head and source.cut:
             raise BadInput(f"{source.name} is damaged: nothing of it can be unpacked", "copy it again")
         return kind_of_text(head, source.name)
@@ -37,7 +43,12 @@ def kind_of_text(head: bytes, name: str) -> Kind:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadInput(f"{name} is text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE")
     if b"\0" in head:
-        raise BadInput(f"{name} is no text and no perf.data", _HINT)
+        archive = head[257:262] == b"ustar"
+        raise BadInput(
+            f"{name} is {'an archive' if archive else 'no text and no perf.data'}", _UNPACK_IT if archive else _HINT
+        )
+    if is_column_head(head):
+        return "folded"
     if head.lstrip()[:1] in (b"{", b"["):
         kind = _json(head)
         if kind is not None:
@@ -54,18 +65,22 @@ def kind_of_text(head: bytes, name: str) -> Kind:
         return best
     if head.startswith(b"# ========") or b"\n# ========" in head[:200]:
         return "perf-script"  # a header longer than the head
-    told = [line for line in lines[:-1] or lines if line.strip() and not line.startswith(b"#")]
-    if told and sum(_FOLDED.fullmatch(line) is not None for line in told) > len(told) * 0.9:
+    told = [line for line in lines[:-1] or lines if not is_comment(line)]
+    if sum(map(is_frame, told)) > len(told) * _THIRD or sum(map(is_flat, told)) > len(told) * _MOSTLY:
+        return "perf-script"
+    if _is_folded(told):
         return "folded"
     if any(log_stamps.parse_line(line) is not None or log_stamps.looks_dated(line) for line in lines):
         return "dmesg"  # of a container, or in a language that the importer has to complain about
     raise BadInput(f"{name} is nothing that can be imported", _HINT)
 
 
-def _perf_data(source: Source) -> Kind:
-    if source.packing:
-        raise BadInput(f"{source.name} is a packed perf.data", "unpack it first: it is read at many places at once")
-    return "perf-data"
+def _is_folded(told: list[bytes]) -> bool:
+    """Nearly all lines end in a count; or most of them, and these are stacks of several frames."""
+    stacks = [line for line in told if b"\t" not in line and parse_line(line) is not None]
+    deep = sum(b";" in line for line in stacks)
+    share = len(stacks) / len(told) if told else 0.0
+    return share > _MOSTLY or (share > _HALF and deep > _HALF * len(stacks))
 
 
 def _json(head: bytes) -> Kind | None:
@@ -84,12 +99,3 @@ def _is_sample(line: bytes) -> bool:
         return False
     found = parse_head(line)
     return found is not None and bool(found.comm)
-
-
-def _head(source: Source) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while size < HEAD_BYTES and (data := source.read(HEAD_BYTES - size)):
-        parts.append(data)
-        size += len(data)
-    return b"".join(parts)

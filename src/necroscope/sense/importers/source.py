@@ -1,6 +1,6 @@
 """A file that another tool wrote, as a stream of bytes: unpacked on the way, never held whole.
 
-gzip, xz and bzip2 are unpacked here (zstd where Python knows it). A file that expands without end costs time, not
+gzip, xz, bzip2 and zstd are unpacked here. A file that expands without end costs time, not
 memory: what is handed out at once is bounded. A packed file that was cut is read up to the cut.
 """
 
@@ -13,7 +13,6 @@ import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -24,7 +23,7 @@ READ_BYTES = 1 << 20
 LINE_BYTES = 64 << 10
 LATEST_NS = (1 << 63) - 1
 S = 1_000_000_000
-LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --clock-offset"
+LOCAL = "its times are local, of a zone that it does not tell, and taken as UTC: see --zone"
 CUT_SHORT = "the file ends early: what follows is missing"
 OPEN_IT = "give the path of a file that this user may read: necroscope import FILE --store FOLDER"
 _PLACE_IT = "see to --clock-offset (seconds to add to the file's times) and --at (the time of the first thing in it)"
@@ -124,6 +123,14 @@ class Source:
                 return made
         return b""
 
+    def beginning(self, size: int) -> bytes:
+        """The next `size` bytes; fewer only where the file ends."""
+        parts: list[bytes] = []
+        while size > 0 and (data := self.read(size)):
+            parts.append(data)
+            size -= len(data)
+        return b"".join(parts)
+
     def lines(self, limit: int = LINE_BYTES) -> Iterator[bytes]:
         """Lines without their ends; of a line longer than `limit` its beginning."""
         rest = b""
@@ -201,10 +208,12 @@ def _unpacker(packing: str, name: str) -> Any:
         return lzma.LZMADecompressor(memlimit=256 << 20)
     if packing == "bzip2":
         return bz2.BZ2Decompressor()
+    from necroscope.sense.importers.zstd import Unzstd
+
     try:
-        return import_module("compression.zstd").ZstdDecompressor()
-    except ImportError as error:
-        raise BadInput(f"{name} is packed with zstd, which this Python does not know", "unpack it first") from error
+        return Unzstd()
+    except BadInput as error:
+        raise BadInput(f"{name} is packed with zstd, and libzstd is not here", "install libzstd1") from error
 
 
 def _open(path: Path) -> Any:

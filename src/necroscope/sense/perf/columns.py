@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.attrs import EventAttr, Events
-from necroscope.sense.perf.layout import BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample
+from necroscope.sense.perf.branches import with_calls
+from necroscope.sense.perf.layout import BRANCH_CALL_STACK, BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample
 from necroscope.sense.perf.native import Layout, Loops, loops
 from necroscope.sense.perf.tables import select
 from necroscope.sense.perf.walk import Block, spans
@@ -87,12 +88,15 @@ def events_of_samples(block: Block, at: I64s, events: Events) -> NDArray[np.int3
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The samples of one event in one block, what tracepoints wrote, the records they were in, and those broken."""
+    """The samples of one event in one block, what tracepoints wrote, the records they were in, and those broken.
+
+    `left_stacks` counts samples with a copy of the user's stack that nobody unwinds (`--call-graph dwarf`)."""
 
     rows: SampleRows
     raws: list[RawFields]
     whole: I64s
     broken: int
+    left_stacks: int = 0
 
 
 def extracted(block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> Extracted:
@@ -102,7 +106,7 @@ def extracted(block: Block, at: I64s, attr: EventAttr, position: int, want_raw: 
         return _in_one_pass(native, block, at, attr, position)
     extractor = _Extractor(block, at, attr, position, want_raw)
     rows, raws = extractor.rows()
-    return Extracted(rows, raws, extractor.whole, extractor.broken)
+    return Extracted(rows, raws, extractor.whole, extractor.broken, extractor.left_stacks)
 
 
 def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, position: int) -> Extracted:
@@ -136,11 +140,18 @@ class _Extractor:
         self._depth = np.zeros(at.size, np.int64)
         self._cgroup = np.zeros(at.size, np.uint64)
         self._raw_at: I64s | None = None
+        self._branches_at = self._calls = np.zeros(at.size, np.int64)
+        self._stack_bytes = np.zeros(at.size, np.int64)
+
+    @property
+    def left_stacks(self) -> int:
+        """Samples with a copy of the user's stack."""
+        return int(np.count_nonzero(self._stack_bytes))
 
     def rows(self) -> tuple[SampleRows, list[RawFields]]:
         """The samples as columns, and what tracepoints wrote, broken samples left out."""
         self._chains()
-        if self._attr.has(Sample.RAW) or self._attr.has(Sample.CGROUP):
+        if any(self._attr.has(one) for one in (Sample.RAW, Sample.BRANCH_STACK, Sample.STACK_USER, Sample.CGROUP)):
             self._behind_chain()
         self.broken += int(self._alive.size - np.count_nonzero(self._alive))
         if not self._alive.all():
@@ -158,6 +169,7 @@ class _Extractor:
         time, ids, cpu, period = (self._field(f) for f in (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD))
         pid, tid = _halves(ids, count)
         core = np.full(count, -1, np.int32) if cpu is None else _halves(cpu, count)[0].view(np.int32)
+        chain, depth = self._whole_chains()
         return SampleRows(
             time=np.zeros(count, np.uint64) if time is None else time,
             cpu=core,
@@ -166,9 +178,15 @@ class _Extractor:
             event=np.full(count, self._event, np.int32),
             weight=np.ones(count, np.int64) if period is None else period.view(np.int64),
             cgroup=self._cgroup,
-            depth=self._depth,
-            chain=self._words[spans(self._chain_start, self._depth)],
+            depth=depth,
+            chain=chain,
         )
+
+    def _whole_chains(self) -> tuple[U64s, I64s]:
+        """All chains and their lengths, with the calls that the CPU kept where there are some."""
+        if self._attr.branch_sample_type & BRANCH_CALL_STACK and self._calls.any():
+            return with_calls(self._words, self._chain_start, self._depth, self._branches_at, self._calls)
+        return self._words[spans(self._chain_start, self._depth)], self._depth
 
     # -- fields of varying length ------------------------------------------------------------------------
 
@@ -193,17 +211,23 @@ class _Extractor:
             self._raw_at = self._cursor
             octets = self._peek() & np.uint64(0xFFFFFFFF)
             self._skip(((octets + np.uint64(4 + 7)) >> np.uint64(3)).astype(np.int64))
-        if not attr.has(Sample.CGROUP):
+        if not any(attr.has(one) for one in (Sample.BRANCH_STACK, Sample.STACK_USER, Sample.CGROUP)):
             return
         if attr.has(Sample.BRANCH_STACK):
             extra = bool(attr.branch_sample_type & BRANCH_HW_INDEX)
             each = 4 if attr.branch_sample_type & BRANCH_COUNTERS else 3
-            self._skip(self._count() * each + extra)
+            calls = self._count()
+            self._branches_at = self._cursor + extra
+            self._skip(calls * each + extra)
+            self._calls = np.where(self._alive, calls, 0)
         if attr.has(Sample.REGS_USER):
             self._registers(attr.regs_user)
         if attr.has(Sample.STACK_USER):
             size = self._count()
             self._skip((size >> 3) + (size > 0))
+            self._stack_bytes = np.where(self._alive, size, 0)
+        if not attr.has(Sample.CGROUP):
+            return
         singles = (bool(attr.sample_type & (Sample.WEIGHT | Sample.WEIGHT_STRUCT)), Sample.DATA_SRC, Sample.TRANSACTION)
         self._skip(int(singles[0]) + sum(attr.has(field) for field in singles[1:]))
         if attr.has(Sample.REGS_INTR):
@@ -238,7 +262,18 @@ class _Extractor:
         self._alive &= self._cursor <= self._end
 
     def _keep(self, alive: NDArray[np.bool_]) -> None:
-        for name in ("whole", "_start", "_end", "_cursor", "_chain_start", "_depth", "_cgroup"):
+        for name in (
+            "whole",
+            "_start",
+            "_end",
+            "_cursor",
+            "_chain_start",
+            "_depth",
+            "_cgroup",
+            "_branches_at",
+            "_calls",
+            "_stack_bytes",
+        ):
             setattr(self, name, getattr(self, name)[alive])
         if self._raw_at is not None:
             self._raw_at = self._raw_at[alive]

@@ -16,11 +16,15 @@ _PIECE = 1 << 18
 EXPANSION_LIMIT = 64 << 20
 
 
-class _In(ctypes.Structure):
+class In(ctypes.Structure):
+    """Bytes that libzstd reads."""
+
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_size_t), ("place", ctypes.c_size_t))
 
 
-class _Out(ctypes.Structure):
+class Out(ctypes.Structure):
+    """Where libzstd writes."""
+
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_size_t), ("place", ctypes.c_size_t))
 
 
@@ -28,7 +32,7 @@ class Inflater:
     """One stream. Feed it the records' payloads in order."""
 
     def __init__(self) -> None:
-        self._zstd = _library()
+        self._zstd = library()
         self._stream = ctypes.c_void_p(self._zstd.ZSTD_createDStream())
         self._zstd.ZSTD_DCtx_setParameter(self._stream, 100, 27)  # windowLogMax: 128 MiB at most
         self._buffer = ctypes.create_string_buffer(_PIECE)
@@ -36,10 +40,10 @@ class Inflater:
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The plain bytes, in pieces. Raises `BadInput` when they are no zstd or come to absurdly many."""
         source = ctypes.create_string_buffer(data, len(data))
-        given = _In(ctypes.addressof(source), len(data), 0)
+        given = In(ctypes.addressof(source), len(data), 0)
         total = 0
         while True:
-            taken = _Out(ctypes.addressof(self._buffer), _PIECE, 0)
+            taken = Out(ctypes.addressof(self._buffer), _PIECE, 0)
             before = given.place
             left = self._zstd.ZSTD_decompressStream(self._stream, ctypes.byref(taken), ctypes.byref(given))
             total += taken.place
@@ -61,13 +65,15 @@ class Inflater:
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
+    """The system's libzstd; `BadInput` where there is none."""
     try:
-        library = ctypes.CDLL("libzstd.so.1")
+        found = ctypes.CDLL("libzstd.so.1")
     except OSError as error:
         raise BadInput("the recording is compressed, and libzstd is not here", "install libzstd1") from error
-    library.ZSTD_createDStream.restype = ctypes.c_void_p
-    library.ZSTD_decompressStream.restype = ctypes.c_size_t
-    library.ZSTD_DCtx_setParameter.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
-    library.ZSTD_isError.argtypes = (ctypes.c_size_t,)
-    return library
+    found.ZSTD_createDStream.restype = ctypes.c_void_p
+    found.ZSTD_freeDStream.argtypes = (ctypes.c_void_p,)
+    found.ZSTD_decompressStream.restype = ctypes.c_size_t
+    found.ZSTD_DCtx_setParameter.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+    found.ZSTD_isError.argtypes = (ctypes.c_size_t,)
+    return found

@@ -37,13 +37,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class FileHeader:
-    """Where everything is. `pipe`: the file holds a stream, and everything is in there."""
+    """Where everything is. `pipe`: the file holds a stream, and everything is in there. `unended`: perf was killed
+    before it wrote how long the data is, so they reach to the end of the file."""
 
     pipe: bool
     attr_size: int = 0
     attrs: Span = Span(0, 0)
     data: Span = Span(0, 0)
     features: tuple[int, ...] = ()
+    unended: bool = False
 
 
 def parse_header(head: bytes, file_size: int) -> FileHeader:
@@ -63,7 +65,7 @@ def parse_header(head: bytes, file_size: int) -> FileHeader:
     attrs, data = Span(*places[:2]), Span(*places[2:4])
     flags = int.from_bytes(head[72:104], "little")
     if data.size == 0:
-        return FileHeader(False, attr_size, attrs, Span(data.offset, max(0, file_size - data.offset)))
+        return FileHeader(False, attr_size, attrs, Span(data.offset, max(0, file_size - data.offset)), unended=True)
     features = (
         tuple(bit for bit in range(_FEATURES) if flags >> bit & 1) if data.offset + data.size <= file_size else ()
     )

@@ -19,13 +19,21 @@ from necroscope.sense.perf.walk import Block, joined, only
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
 _AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+_KINDS = 64
+_UNUSED = np.ones(_KINDS, np.bool_)
+_UNUSED[[
+    Type.MMAP, Type.LOST, Type.COMM, Type.EXIT, Type.THROTTLE, Type.UNTHROTTLE, Type.FORK, Type.MMAP2,
+    Type.LOST_SAMPLES, Type.KSYMBOL, Type.BPF_EVENT, Type.CGROUP,
+]] = False  # fmt: skip
 _ENOUGH_WORDS = 1 << 17
 _FAR_NS = 3600 * 10**9
+_LATEST_NS = (1 << 63) - 1  # hostile samples have later times
 
 
 @dataclass(slots=True)
 class Stats:
-    """What was read, and what could not be."""
+    """What was read, and what could not be. Of `left_stacks` samples the user's stack was copied for an unwinder;
+    `unused` records tell what nobody asks for."""
 
     bytes: int = 0
     records: int = 0
@@ -34,6 +42,8 @@ class Stats:
     broken: int = 0
     nameless: int = 0
     skipped_bytes: int = 0
+    left_stacks: int = 0
+    unused: int = 0
     forced_flushes: int = 0
 
 
@@ -73,6 +83,8 @@ class Intake:
         if others.size:
             rest = only(block, others)
             times[others] = self._sane(self._trailers.times(rest, np.arange(others.size)))
+            if not self.tasks_only:
+                self._stats.unused += int(np.count_nonzero(_UNUSED[np.minimum(rest.type, _KINDS - 1)]))
             self._others.append(rest)
             self._other_words += rest.words.size
         self._take_rounds(block, times)
@@ -81,7 +93,7 @@ class Intake:
         """Without times that lie far after the newest sample: they come from damaged records, and the end of a round
         would be believed to be there."""
         if self._sampled:
-            times[times > np.uint64(self._sampled + _FAR_NS)] = 0
+            times[times > np.uint64(min(self._sampled, _LATEST_NS) + _FAR_NS)] = 0
         return times
 
     @property
@@ -132,6 +144,7 @@ class Intake:
             self._sampled = max(self._sampled, int(rows.time.max()))
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
+            self._stats.left_stacks += found.left_stacks
             self.pending.samples.append(rows)
             self.pending.raws.extend(found.raws)
 

@@ -99,6 +99,7 @@ class Misc:
     BUILD_ID_SIZE: Final = 1 << 15
 
 
+BRANCH_CALL_STACK = 1 << 11
 BRANCH_HW_INDEX = 1 << 17
 BRANCH_COUNTERS = 1 << 19
 

@@ -36,7 +36,7 @@ def lines(ledger: Ledger) -> Iterator[str]:
         return
     table = FrameTable()
     stacks = [table.numbers(text) for text in ledger.stacks]
-    names = [_frame(name, module) for name, module in table.frames()]
+    names = [_frame(name, module) for name, module in table.labels()]
     comms = sorted({task.comm for task in ledger.tasks})
     number = {comm: place for place, comm in enumerate(comms)}
     comm_of = np.array([number[task.comm] for task in ledger.tasks], np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from necroscope.show.frame_label import frame_label
+
 
 def frames_of(stack: str) -> list[str]:
     """The frames of a stack's canonical text, outermost first, each as name, 0x1F, module."""
@@ -23,6 +25,10 @@ class FrameTable:
         """Name and module of every frame met so far, by number."""
         parts = (frame.partition("\x1f") for frame in self._numbers)
         return [(name, module) for name, _, module in parts]
+
+    def labels(self) -> list[tuple[str, str]]:
+        """The same for formats that show names alone: functions without a name are called after their module."""
+        return [(frame_label(name, module), module) for name, module in self.frames()]
 
 
 class TextTable:

@@ -6,6 +6,7 @@ follow OpenTelemetry's semantic conventions where these have a word.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from necroscope import __version__
@@ -33,11 +34,11 @@ def _made(source: Source) -> Any:
     runtime.otlp()
     ledger = keep([source.select.window], source.chunks())
     source.cut = ledger.cut
-    return profiles_data(ledger, source.cpu)
+    return profiles_data(ledger, source.cpu, source.resource)
 
 
-def profiles_data(ledger: Ledger, cpu: int | None = None) -> Any:
-    """The message of a ledger with one window."""
+def profiles_data(ledger: Ledger, cpu: int | None = None, resource: Mapping[str, str] | None = None) -> Any:
+    """The message of a ledger with one window; `resource` is what is known about the node."""
     types = runtime.otlp()
     data, text, table = types.ProfilesData(), TextTable(), FrameTable()
     words = _Dictionary(data.dictionary, text)
@@ -47,8 +48,10 @@ def profiles_data(ledger: Ledger, cpu: int | None = None) -> Any:
     words.add_frames(table)
     attributes = [words.attributes(task, cpu) for task in ledger.tasks]
     weight = ("cpu", "nanoseconds") if is_clock(ledger.event) else (ledger.event or "weight", "count")
-    resource = data.resource_profiles.add()
-    scope = resource.scope_profiles.add()
+    profiles = data.resource_profiles.add()
+    for key, value in (resource or {}).items():
+        profiles.resource.attributes.add(key=key, value={"string_value": value})
+    scope = profiles.scope_profiles.add()
     scope.scope.name, scope.scope.version = "necroscope", __version__
     for (kind, unit), values in (
         (("samples", "count"), ledger.samples.tolist()),
@@ -91,7 +94,7 @@ class _Dictionary:
     def add_frames(self, table: FrameTable) -> None:
         """A function and a location for each frame, with the same number; a mapping for each module."""
         mappings: dict[str, int] = {}
-        for number, (name, module) in enumerate(table.frames(), 1):
+        for number, (name, module) in enumerate(table.labels(), 1):
             mapping = mappings.setdefault(module, len(mappings) + 1) if module else 0
             kind = [self._attribute("profile.frame.type", "kernel")] if in_kernel(module) else []
             self._dictionary.function_table.add(name_strindex=self._text(name))

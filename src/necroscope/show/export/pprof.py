@@ -71,7 +71,7 @@ def _labels(task: Task, cpu: int | None, text: TextTable) -> list[dict[str, int]
 
 def _add_frames(made: Any, table: FrameTable, text: TextTable) -> None:
     """A function and a location for each frame, with the same id; a mapping for each module."""
-    frames = table.frames()
+    frames = table.labels()
     # pprof takes the first mapping for the program that was profiled; of a whole node, the kernel comes closest.
     modules = sorted({module for _, module in frames if module}, key=lambda module: (module != "[kernel]", module))
     mappings = {module: number for number, module in enumerate(modules, 1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,18 @@ _MOST_KNOWN = 500_000
 
 
 class Source:
-    """Samples of `select`, to go through once. `samples` counts them, `idle` those left out, `cut` those shortened."""
+    """Samples of `select`, to go through once. `samples` counts them, `idle` those left out, `cut` those shortened.
+    `resource` is what is known about the node, in OpenTelemetry's words."""
 
-    def __init__(self, select: Select, found: Iterable[Chunk], with_idle: bool = False) -> None:
+    def __init__(
+        self,
+        select: Select,
+        found: Iterable[Chunk],
+        with_idle: bool = False,
+        resource: Mapping[str, str] | None = None,
+    ) -> None:
         self.select = select
+        self.resource = dict(resource or {})
         self.samples = self.idle = self.cut = 0
         self._found, self._with_idle = found, with_idle
         self._known: dict[int, bool] = {}

@@ -40,7 +40,7 @@ def pieces(found: Rows, name: str) -> Iterator[str]:
     stacks = [_listed(table.numbers(text)) for text in found.stacks]
     roots = [_listed(table.numbers(f"{comm or '[unknown]'}\x1f\x1e")) for _, _, comm in found.threads]
     head = {"$schema": SCHEMA, "exporter": "necroscope", "name": name, "activeProfileIndex": 0}
-    frames = [{"name": name, "file": module} if module else {"name": name} for name, module in table.frames()]
+    frames = [{"name": name, "file": module} if module else {"name": name} for name, module in table.labels()]
     yield json.dumps(valid({**head, "shared": {"frames": frames}}))[:-1]
     yield ', "profiles": ['
     pairs, value = _everything(found, roots)
