@@ -109,10 +109,10 @@ def test_the_hint_fits_the_trouble_and_nothing_is_left(
 ) -> None:
     put(tmp_path, GOOD)
 
-    def fails(path: Path) -> None:
+    def fails(path: Path, data: bytes) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(inbox, "sync_path", fails)
+    monkeypatch.setattr(inbox, "write_synced", fails)
     with pytest.raises(Unavailable) as caught:
         put(tmp_path, replace(GOOD, text="another"))
     assert hint in caught.value.hint

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from necroscope.store.arrow import Tables, time_range
 from necroscope.store.frames import Contents, encode, frame, header, read
+from necroscope.store.private_files import open_new
+from necroscope.store.regular_file import read_regular
 
 SUFFIX = ".journal"
 
@@ -81,7 +83,7 @@ class Journal:
     def contents(self) -> Contents:
         """All rows."""
         try:
-            return read(self.path.read_bytes())
+            return read(read_regular(self.path))
         except FileNotFoundError:
             return Contents(self.number, {}, 0)
 
@@ -93,7 +95,7 @@ class Journal:
             self.path.unlink()
 
     def _open(self) -> None:
-        self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
+        self._fd = open_new(self.path, os.O_RDWR)
         self._end = 0
         try:
             self._write(header(self.number))

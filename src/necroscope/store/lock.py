@@ -9,6 +9,7 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.store.private_files import FILE_MODE
 
 
 class WriterLock:
@@ -17,7 +18,7 @@ class WriterLock:
     def __init__(self, store: Path) -> None:
         path = store / "lock"
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, FILE_MODE)
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error.strerror}", "run as root, or give --store") from error
         try:

@@ -14,6 +14,7 @@ from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
+from necroscope.store.regular_file import read_regular
 
 _STILL_COMING_S = 0.05
 
@@ -67,10 +68,10 @@ class Store:
 def _read(path: Path) -> Contents | None:
     """A journal; None when it was sealed in the meantime. A frame that is still coming in is waited for."""
     try:
-        contents = read(path.read_bytes())
+        contents = read(read_regular(path))
         if contents.note:
             clock.sleep(_STILL_COMING_S)
-            contents = read(path.read_bytes())
+            contents = read(read_regular(path))
     except OSError:
         return None
     return contents

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from necroscope.clock import NS
 from necroscope.store.catalog import Segment
+from necroscope.store.sealed_file import UNREADABLE
 from necroscope.store.segment import read_table
 from necroscope.store.tables import SYMPTOM_SOURCES
 
@@ -110,7 +109,7 @@ def symptom_times(segment: Segment) -> list[int]:
     """When a segment's symptoms were."""
     try:
         table = read_table(segment, "events", ["at_ns", "source"])
-    except (OSError, pa.ArrowException):
+    except UNREADABLE:
         return []
     if table is None:
         return []
