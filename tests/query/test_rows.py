@@ -51,7 +51,7 @@ def test_a_table_without_rows(store: Store) -> None:
 
 
 def test_damage_is_noted(store: Store) -> None:
-    (path, *_) = store.snapshot().files("zombies")
+    path = store.snapshot().holding("zombies")[0].file("zombies")
     path.write_bytes(b"PAR1 and nothing more")
     notes: list[str] = []
     rows = rows_of(store.snapshot(), "zombies", EVER, COLUMNS, notes=notes)

@@ -56,9 +56,10 @@ def sql(
 
     def answered() -> None:
         with Engine(Store(to_read(store)), window) as engine:
+            answer = engine.ask(query)
             for note in engine.notes:
                 click.echo(f"necroscope: {note}; what came before it is shown", err=True)
-            _print(engine.ask(query), as_json, no_color, quiet)
+            _print(answer, as_json, no_color, quiet)
 
     apart(answered)
 

@@ -14,7 +14,8 @@ from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
-from necroscope.store.regular_file import read_regular
+from necroscope.store.manifest import Damaged, manifest_of
+from necroscope.store.regular_file import is_regular, read_regular
 
 _STILL_COMING_S = 0.05
 
@@ -28,9 +29,10 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     rollups: tuple[Segment, ...] = ()
 
-    def files(self, table: str) -> list[Path]:
-        """The Parquet files of a table."""
-        return [path for path in (segment.file(table) for segment in self.segments) if path.exists()]
+    def holding(self, table: str) -> list[Segment]:
+        """The segments that must have rows of a table, whether or not their file is still there and right; of older
+        ones, those that have a file."""
+        return [one for one in self.segments if _holds(one, table)]
 
 
 class Store:
@@ -63,6 +65,16 @@ class Store:
             notes,
             tuple(one for one in rollups.counting(rolled, segments) if one.overlaps(window)),
         )
+
+
+def _holds(segment: Segment, table: str) -> bool:
+    try:
+        manifest = manifest_of(segment)
+    except Damaged:
+        return True
+    except FileNotFoundError:
+        return False
+    return is_regular(segment.file(table)) if manifest is None else table in manifest
 
 
 def _read(path: Path) -> Contents | None:
