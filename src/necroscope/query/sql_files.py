@@ -19,6 +19,7 @@ from necroscope.store.sealed_file import UNREADABLE, open_sealed
 from necroscope.store.tables import SEGMENT
 
 _TABLE = re.compile(r"\bstore\.(\w+)")
+_VIEW = re.compile(r"\b(?:from|join)\s+(\w+)\b(?!\.)")
 _WORD = re.compile(r"\w+")
 _AT_ONCE = 4
 
@@ -71,12 +72,15 @@ def tables_of(sql: str) -> frozenset[str]:
 
 @cache
 def _reach() -> Mapping[str, frozenset[str]]:
-    """Tables by the name of a view or of the table itself."""
-    found = {table.name: frozenset({table.name}) for table in SEGMENT}
-    for name, sql in (*HELPERS, *((view.name, view.sql) for view in VIEWS)):
-        parts = [frozenset(_TABLE.findall(sql)), *(found[word] for word, _ in HELPERS if word in sql and word != name)]
-        found[name] = found.get(name, frozenset()).union(*parts)
-    return found
+    """Tables by the name of a view or of the table itself. A view may be made of other views."""
+    found = {table.name: {table.name} for table in SEGMENT}
+    views = {**dict(HELPERS), **{view.name: view.sql for view in VIEWS}}
+    for name in views:
+        found.setdefault(name, set())
+    for _ in views:
+        for name, sql in views.items():
+            found[name] |= set(_TABLE.findall(sql)).union(*(found[one] for one in _VIEW.findall(sql) if one in views))
+    return {name: frozenset(tables) for name, tables in found.items()}
 
 
 def _right(segment: Segment, table: str, whole: bool) -> bool:

@@ -15,6 +15,7 @@ appear and disappear whole, and what replaces an entry appears before it disappe
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -38,6 +39,7 @@ _JOURNAL = re.compile(r"([0-9]{8,15})" + re.escape(SUFFIX))
 _LAST_NS = (1 << 63) - 1
 _TRIES = 8
 _FORMAT_BYTES = 1 << 16
+_NO_FILE = (errno.EINVAL, errno.ELOOP, errno.EISDIR)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -154,6 +156,8 @@ def check_format(store: Path) -> None:
     except NotADirectoryError as error:
         raise _no_folder(store) from error
     except OSError as error:
+        if error.errno in _NO_FILE:
+            raise BadInput(f"{store}/format.json is no file.", "the store is damaged, or is none") from error
         raise Unavailable(f"{store} cannot be read: {error.strerror}", "run as root") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadInput(f"{store}/format.json cannot be read.", "the store is damaged, or is none") from error

@@ -14,7 +14,7 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,25 +49,30 @@ def put(store: Path, event: Event) -> None:
         raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint) from error
 
 
-def waiting(store: Path, put_aside: bool = False) -> list[tuple[Path, Event]]:
-    """Events that were put and not yet taken up; files that are no event are passed over.
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Events that were put and not yet taken up, each with its file, and files that are no event, or not any more."""
 
-    The writer puts those aside, so that nobody reads them again and again."""
+    events: tuple[tuple[Path, Event], ...] = ()
+    damaged: tuple[Path, ...] = ()
+
+
+def waiting(store: Path) -> Waiting:
+    """What lies in the inbox."""
     try:
         paths = sorted((store / "inbox").glob("*.json"))
     except OSError:
-        return []
-    found = []
+        return Waiting()
+    found: list[tuple[Path, Event]] = []
+    damaged: list[Path] = []
     for path in paths:
         try:
             found.append((path, _read(path)))
         except OSError:
             continue  # taken up in the meantime, or not ours to read
         except (ValueError, KeyError, TypeError, RecursionError):
-            if put_aside:
-                with suppress(OSError):
-                    path.rename(path.with_suffix(".bad"))
-    return found
+            damaged.append(path)
+    return Waiting(tuple(found), tuple(damaged))
 
 
 def _refuse(event: Event) -> None:

@@ -87,6 +87,28 @@ class Journal:
         except FileNotFoundError:
             return Contents(self.number, {}, 0)
 
+    @property
+    def gone(self) -> bool:
+        """Whether somebody removed its file, which this process still has open."""
+        return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
+
+    def put_back(self) -> None:
+        """Write what the removed file had to a new one of the same name. Raises OSError."""
+        data = b""
+        while block := os.pread(self._fd, 1 << 20, len(data)):
+            data += block
+        before, self._fd = self._fd, -1
+        try:
+            self._fd = open_new(self.path, os.O_RDWR)
+            self._end = 0
+            self._write(data)
+        except OSError:
+            self._close()
+            self._fd = before
+            self._end = len(data)
+            raise
+        os.close(before)
+
     def remove(self) -> None:
         """Forget the rows; they are sealed."""
         self._close()

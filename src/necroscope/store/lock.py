@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from necroscope import clock
@@ -16,11 +18,13 @@ class WriterLock:
     """The right to write a store, until `release` or the end of the process. Refusal names who has it since when."""
 
     def __init__(self, store: Path) -> None:
-        path = store / "lock"
+        self._path = path = store / "lock"
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, FILE_MODE)
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error.strerror}", "run as root, or give --store") from error
+        with suppress(OSError):
+            os.fchmod(self._fd, FILE_MODE)  # the umask may have taken bits away
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -28,6 +32,17 @@ class WriterLock:
             os.close(self._fd)
             raise Unavailable(f"{store} is being written by {owner}", "stop it, or give another --store") from error
         self._tell()
+
+    def lost(self) -> bool:
+        """Whether the store was removed or replaced under the lock. Not to be known is not to be lost."""
+        try:
+            there = self._path.lstat()
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            return error.errno == errno.ESTALE
+        ours = os.fstat(self._fd)
+        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
 
     def release(self) -> None:
         """Give the right back."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ VERSION = 2
 """The first format version with manifests; one of a later version may list more."""
 
 MAX_BYTES = 1 << 20
+_TABLE = re.compile(r"[a-z_]{1,64}")
 _BLOCK = 1 << 20
 _FOOTER_END = 8
 
@@ -105,6 +107,8 @@ def _read(folder: Path, check: int) -> Manifest:
         if not folder.exists():
             raise
         raise Damaged(f"{folder / NAME} is missing") from error
+    except OSError as error:
+        raise Damaged(f"{folder / NAME} cannot be read: {error.strerror}") from error
     if zlib.crc32(data) != check:
         raise Damaged(f"{folder / NAME} is not the one that was sealed")
     return _parsed(data, folder)
@@ -113,7 +117,7 @@ def _read(folder: Path, check: int) -> Manifest:
 def _parsed(data: bytes, folder: Path) -> Manifest:
     try:
         tables = json.loads(data)["tables"]
-        return {name: _listed(told) for name, told in tables.items()}
+        return {name: _listed(told) for name, told in tables.items() if _TABLE.fullmatch(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{folder / NAME} cannot be understood") from error
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
+from necroscope.store.aside import segments_aside
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
 from necroscope.store.manifest import Damaged, manifest_of
@@ -44,7 +45,7 @@ class Store:
 
     def snapshot(self, window: Window | None = None) -> Snapshot:
         """What is there now; of the segments, those that may have rows of the window."""
-        marks = [event for _, event in inbox.waiting(self.folder)]
+        waiting = inbox.waiting(self.folder)
         found = {
             number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
         }
@@ -54,17 +55,30 @@ class Store:
         sealed = {number for number in found if any(one.first <= number <= one.last for one in segments)}
         live = {number: contents for number, contents in found.items() if number not in sealed}
         parts = [contents.tables for contents in live.values()]
-        if marks:
+        if waiting.events:
             from necroscope.store import rows
 
-            parts.append({"events": rows.event_rows(marks)})
-        notes = tuple(f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note)
+            parts.append({"events": rows.event_rows(event for _, event in waiting.events)})
+        notes = [f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note]
+        notes += [f"{path} is damaged and left out" for path in waiting.damaged]
+        notes += [
+            f"{one.path} is damaged and left out" for one in _aside(self.folder, segments) if one.overlaps(window)
+        ]
         return Snapshot(
             tuple(one for one in segments if one.overlaps(window)),
             join(parts),
-            notes,
+            tuple(notes),
             tuple(one for one in rollups.counting(rolled, segments) if one.overlaps(window)),
         )
+
+
+def _aside(store: Path, segments: list[Segment]) -> list[Segment]:
+    """Segments that were set aside and whose rows are nowhere else."""
+    return [
+        one
+        for one in segments_aside(store)
+        if not any(one.first >= it.first and one.last <= it.last for it in segments)
+    ]
 
 
 def _holds(segment: Segment, table: str) -> bool:

@@ -16,10 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from necroscope.store.catalog import Segment
-from necroscope.store.manifest import Damaged, Listed, checksum, manifest_of
+from necroscope.store.manifest import NAME, Damaged, Listed, checksum, manifest_of
 from necroscope.store.regular_file import open_regular
+from necroscope.store.tables import CORE_PEAKS, SEGMENT, SYMPTOMS
 
 Columns = Sequence[str] | None
+
+TABLES = tuple(table.name for table in (*SEGMENT, CORE_PEAKS, SYMPTOMS))
+"""What a segment or a roll-up may have."""
 
 UNREADABLE = (pa.ArrowException, OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading a damaged file of an old store may raise; a sealed one with a manifest raises `Damaged`."""
@@ -116,14 +120,32 @@ def open_sealed(segment: Segment, table: str, **options: Any) -> SealedFile | No
         raise Damaged(f"{path} is missing") from error
 
 
-def check_whole(segment: Segment, table: str) -> bool:
-    """Read a table's file and verify all of it; False when nobody can tell. Raises what `open_sealed` raises."""
-    file = open_sealed(segment, table)
-    if file is None:
+def damage_of(segment: Segment) -> list[str]:
+    """Names of the files of a segment or roll-up that are not what was sealed; every byte is read.
+
+    Of one that is older than manifests, those that cannot be read. A segment that went meanwhile has none.
+    """
+    try:
+        manifest = manifest_of(segment)
+    except FileNotFoundError:
+        return []
+    except OSError:
+        return [NAME]
+    names = manifest if manifest is not None else [table for table in TABLES if segment.file(table).exists()]
+    return [segment.file(name).name for name in names if not _whole(segment, name)]
+
+
+def _whole(segment: Segment, table: str) -> bool:
+    try:
+        file = open_sealed(segment, table)
+        if file is not None:
+            with file:
+                if file.verifiable:
+                    file.verify()
+                else:
+                    file.read()
+    except FileNotFoundError:
         return True
-    with file:
-        if file.verifiable:
-            file.verify()
-        else:
-            file.read()
-        return file.verifiable
+    except UNREADABLE:
+        return not segment.path.exists()
+    return True

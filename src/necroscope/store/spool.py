@@ -19,13 +19,14 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.store.arrow import Tables
+from necroscope.store.aside import set_aside
 from necroscope.store.catalog import journals, sync_path
 from necroscope.store.journal import Journal, Lost, together
 from necroscope.store.keeper import Keeper
 from necroscope.store.segment import Staged, write_segment
 from necroscope.store.tables import Event
 
-GAP = "recorder-gap"
+GAP, DAMAGED = "recorder-gap", "store-damaged"
 
 _RETRY_S = 5.0
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -132,11 +133,37 @@ class Spool:
         that are appended next; when those are lost, they are told again."""
         if not self._writes or self._telling is not None:
             return []
+        self.tell(self._keeper.take_news())
         removals, gone = self._keeper.untold()
         gaps = [_gap(self._lost, self._lost_why)] if self._lost else []
         if events := self._events + removals + gaps:
             self._telling = _Telling(self._journal, len(self._events), len(self._lost), gone)
         return events
+
+    def tell(self, news: Iterable[str], kind: str = DAMAGED) -> None:
+        """Events to come, about the store itself. They are not later than its rows: see `Keeper.untold`."""
+        now_ns = min([clock.now().realtime_ns, *(segment.to_ns for segment in self._keeper.segments[-1:])])
+        self._events += [Event(now_ns, kind, "recorder", "store", text) for text in news]
+
+    def put_back(self) -> None:
+        """The store was removed or replaced: what the journals have goes into the one that is there now.
+
+        In a store whose numbers are as high as theirs they would be taken for sealed: their rows are lost then.
+        """
+        highest = max([0, *journals(self._store), *(segment.last for segment in self._keeper.segments)])
+        for journal in [*self._waiting, self._journal]:
+            if journal.gone and highest < journal.number:
+                journal.put_back()
+        if highest >= self._journal.number:
+            self._waiting.clear()
+            self.number = highest
+            self._begin()
+            self.tell(["another store is in its place: what was not sealed yet is lost"], GAP)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the journal being written was removed."""
+        return self._journal.gone
 
     def _adopt(self) -> int:
         """Journals that an earlier writer left behind; returns the highest number in use."""
@@ -169,7 +196,11 @@ class Spool:
         return self._writes
 
     def _seal_one(self, journal: Journal) -> None:
-        contents = journal.contents()
+        try:
+            contents = journal.contents()
+        except OSError as error:
+            self._give_up(journal, os.strerror(error.errno) if error.errno else str(error))
+            return
         segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number)
         if segment is not None:
             self._keeper.added(segment)
@@ -178,6 +209,13 @@ class Spool:
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
             self._events.append(Event(at_ns, GAP, "recorder", "store", text))
         journal.remove()
+
+    def _give_up(self, journal: Journal, why: str) -> None:
+        """A journal that cannot be read must not hold up those after it."""
+        text = f"journal {journal.number} cannot be read ({why}), and its rows are missing"
+        with suppress(OSError):
+            text += f"; it was set aside as {set_aside(self._store, journal.path).relative_to(self._store)}"
+        self.tell([text])
 
     def _attempt(self, action: Callable[[], None], again: Callable[[], None] | None = None) -> bool:
         """Do it. On a full disk make room, segment by segment, and do it (or `again`) once more; False: not now."""
