@@ -140,10 +140,12 @@ class Spool:
             self._telling = _Telling(self._journal, len(self._events), len(self._lost), gone)
         return events
 
-    def tell(self, news: Iterable[str], kind: str = DAMAGED) -> None:
+    def tell(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
         """Events to come, about the store itself. They are not later than its rows: see `Keeper.untold`."""
-        now_ns = min([clock.now().realtime_ns, *(segment.to_ns for segment in self._keeper.segments[-1:])])
-        self._events += [Event(now_ns, kind, "recorder", "store", text) for text in news]
+        if at_ns is None:
+            newest_ns = max((segment.to_ns for segment in self._keeper.segments), default=1 << 62)
+            at_ns = min(clock.now().realtime_ns, newest_ns)
+        self._events += [Event(at_ns, kind, "recorder", "store", text) for text in news]
 
     def put_back(self) -> None:
         """The store was removed or replaced: what the journals have goes into the one that is there now.
@@ -205,9 +207,8 @@ class Spool:
         if segment is not None:
             self._keeper.added(segment)
         if contents.note:
-            at_ns = segment.to_ns if segment else clock.now().realtime_ns
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
-            self._events.append(Event(at_ns, GAP, "recorder", "store", text))
+            self.tell([text], GAP, segment.to_ns if segment else None)
         journal.remove()
 
     def _give_up(self, journal: Journal, why: str) -> None:
