@@ -27,7 +27,9 @@ from stage.everything import SECONDS, fill
 from stage.recorded import START_NS
 
 _WINDOW = ("--from", iso(START_NS), "--to", iso(START_NS + SECONDS * NS))
-_SAID = re.compile(r"damaged|cannot be read|is no store|is not whole|has no header|no longer|left out|format version")
+_SAID = re.compile(
+    r"damaged|cannot be read|is no store|is not whole|is lost|has no header|no longer|left out|format version"
+)
 VERBS = (
     ("events", "--json"),
     ("events", "--json", "--patterns"),

@@ -45,6 +45,8 @@ _TABLE_FUNCTIONS = frozenset(
     }
     | {"pragma_table_info", "duckdb_columns", "duckdb_views", "duckdb_functions", "duckdb_types", "duckdb_settings"}
 )
+# A damaged name of a column is no UTF-8, which nobody catches on its way out of DuckDB.
+_FAILS = (duckdb.Error, OSError, pa.ArrowException, UnicodeDecodeError)
 _EXPLAIN = re.compile(r"\s*explain(\s+analyze)?\b", re.IGNORECASE)
 _CONFIG: dict[str, Any] = {
     "autoinstall_known_extensions": False,
@@ -79,7 +81,7 @@ class Engine:
                 self._reopen()
             try:
                 return self._answer(sql)
-            except (duckdb.Error, OSError) as error:
+            except _FAILS as error:
                 if not self._files_changed():
                     raise _bad(error) from error
                 self._reopen()
@@ -111,7 +113,7 @@ class Engine:
             connection = duckdb.connect(":memory:", config={**_CONFIG, "memory_limit": self._memory})
             try:
                 self._make_views(connection)
-            except (duckdb.Error, OSError) as error:
+            except _FAILS as error:
                 connection.close()
                 if not self._files_changed():
                     raise _bad(error) from error
@@ -150,7 +152,7 @@ def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, fil
 def _guarded(batches: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from batches
-    except (duckdb.Error, OSError, pa.ArrowException) as error:
+    except _FAILS as error:
         raise _bad(error) from error
 
 

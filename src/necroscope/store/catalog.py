@@ -156,7 +156,7 @@ def check_format(store: Path) -> None:
     except NotADirectoryError as error:
         raise _no_folder(store) from error
     except OSError as error:
-        if error.errno in _NO_FILE:
+        if error.errno in _NO_FILE and os.path.lexists(store / "format.json"):
             raise BadInput(f"{store}/format.json is no file.", "the store is damaged, or is none") from error
         raise Unavailable(f"{store} cannot be read: {error.strerror}", "run as root") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -23,6 +23,7 @@ from necroscope.store.catalog import (
     parse_segment,
 )
 from necroscope.store.frames import read
+from necroscope.store.lock import journal_told
 from necroscope.store.regular_file import is_regular, read_regular
 from necroscope.store.rollups import rollups
 from necroscope.store.sealed_file import damage_of
@@ -66,6 +67,9 @@ def check_store(store: Path, on_progress: Callable[[float], None] = lambda done:
     for number, path in journals(store).items():
         if not any(one.first <= number <= one.last for one in sealed):
             _check_journal(store, path, found)
+    told = journal_told(store)
+    if told is not None and told not in journals(store) and not any(one.first <= told <= one.last for one in sealed):
+        found.damaged.append(Damage(Path("journal") / f"{told:08d}.journal", "it is lost"))
     for path in inbox.waiting(store).damaged:
         found.damaged.append(Damage(path.relative_to(store), "it is no event, or not what was put there"))
     found.foreign += [path.relative_to(store) for path in _foreign(store)]

@@ -15,6 +15,7 @@ from necroscope.store.arrow import Tables
 from necroscope.store.aside import segments_aside
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
+from necroscope.store.lock import journal_told
 from necroscope.store.manifest import Damaged, manifest_of
 from necroscope.store.regular_file import is_regular, read_regular
 
@@ -46,6 +47,8 @@ class Store:
     def snapshot(self, window: Window | None = None) -> Snapshot:
         """What is there now; of the segments, those that may have rows of the window."""
         waiting = inbox.waiting(self.folder)
+        # Before the journals and the segments, of which one must have it then.
+        told = journal_told(self.folder)
         found = {
             number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
         }
@@ -60,6 +63,8 @@ class Store:
 
             parts.append({"events": rows.event_rows(event for _, event in waiting.events)})
         notes = [f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note]
+        if told is not None and told not in found and not any(one.first <= told <= one.last for one in segments):
+            notes.append(f"journal {told}: it is lost, with all rows that were not sealed yet")
         notes += [f"{path} is damaged and left out" for path in waiting.damaged]
         notes += [
             f"{one.path} is damaged and left out" for one in _aside(self.folder, segments) if one.overlaps(window)

@@ -46,8 +46,15 @@ class Spool:
     """Takes rows, seals journals. `number` is that of the journal being written: when it changes, a new journal has
     begun, which must tell everything anew."""
 
-    def __init__(self, store: Path, keeper: Keeper, max_unwritten_bytes: int) -> None:
-        self._store, self._keeper = store, keeper
+    def __init__(
+        self,
+        store: Path,
+        keeper: Keeper,
+        max_unwritten_bytes: int,
+        on_journal: Callable[[int | None], None] = lambda number: None,
+    ) -> None:
+        self._store, self._keeper, self._on_journal = store, keeper, on_journal
+        self._told: int | None = None
         self._max_unwritten = max_unwritten_bytes
         self._waiting: deque[Journal] = deque()
         self._lost: list[Lost] = []
@@ -188,6 +195,8 @@ class Spool:
         bytes_before = self._journal.written_bytes
         before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
         self.written_bytes += self._journal.written_bytes - bytes_before
+        if self._journal.written_bytes and self._told != self._journal.number:
+            self._name(self._journal.number)
         if not self._writes:
             self._bound_memory()
         elif not before:
@@ -209,10 +218,27 @@ class Spool:
         if contents.note:
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
             self.tell([text], GAP, segment.to_ns if segment else None)
+        if segment is None:
+            self._unname(journal)
         journal.remove()
+
+    def _name(self, number: int | None) -> None:
+        self._told = number
+        self._on_journal(number)
+
+    def _unname(self, journal: Journal) -> None:
+        """It goes, and no segment has its number: nobody may miss it."""
+        if self._told == journal.number:
+            self._name(None)
+
+    def all_sealed(self) -> None:
+        """Nobody may miss a journal from now on, if none is left."""
+        if not self._waiting and not self._journal.written_bytes:
+            self._name(None)
 
     def _give_up(self, journal: Journal, why: str) -> None:
         """A journal that cannot be read must not hold up those after it."""
+        self._unname(journal)
         text = f"journal {journal.number} cannot be read ({why}), and its rows are missing"
         with suppress(OSError):
             text += f"; it was set aside as {set_aside(self._store, journal.path).relative_to(self._store)}"

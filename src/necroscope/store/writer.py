@@ -94,7 +94,7 @@ class Writer:
             raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
         self._lock = WriterLock(folder)
         self._keeper = Keeper(folder, retention or Retention())
-        self._spool = Spool(folder, self._keeper, max_unwritten_bytes)
+        self._spool = Spool(folder, self._keeper, max_unwritten_bytes, self._name_journal)
         self._spool.tell(news)
         self._begin()
         self._spool.seal()
@@ -198,6 +198,7 @@ class Writer:
             if merge:
                 self._spool.tidy()
             self.seal()  # what tidying has to tell
+            self._spool.all_sealed()
         finally:
             self._lock.release()
 
@@ -281,6 +282,9 @@ class Writer:
             self._synced_s = self._flushed_s
             self._spool.sync()
 
+    def _name_journal(self, number: int | None) -> None:
+        self._lock.tell(number)
+
     def _marks(self) -> tuple[tuple[Path, Event], ...]:
         """What the inbox has; while nothing can be written, marks are safer there. Files that are no event are put
         aside, so that nobody reads them again and again."""
@@ -300,7 +304,9 @@ class Writer:
             news = make_fit(self._folder, self._at_any_cost)
             if self._lock.lost():
                 self._lock.release()
+                named = self._lock.journal
                 self._lock = WriterLock(self._folder)
+                self._lock.tell(named)
             self._keeper.look_again()
             self._spool.put_back()
         except (OSError, NecroscopeError) as error:
