@@ -30,7 +30,9 @@ from necroscope.store.sealed_file import damage_of
 from necroscope.store.tables import Event
 
 _STILL_COMING_S = 0.05
-_IN_A_STORE = frozenset({"format.json", "lock", "segments", "journal", "rollups", "inbox", "imported", "aside"})
+_IN_A_STORE = frozenset(
+    {"format.json", "lock", "segments", "journal", "rollups", "inbox", "imported", "aside", "perf-options.json"}
+)
 
 
 @dataclass(frozen=True, slots=True)
