@@ -7,6 +7,7 @@ threads at once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -264,7 +265,7 @@ class Writer:
 
     def _write_out(self) -> None:
         self._flushed_s = clock.elapsed_s()
-        if self._lock.lost() or self._spool.gone:
+        if self._lost():
             self._begin_again()
         marks = self._marks()
         if events := [event for _, event in marks] + self._spool.take_events():
@@ -296,6 +297,11 @@ class Writer:
                 path.rename(path.with_suffix(".bad"))
                 self._spool.tell([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
         return waiting.events
+
+    def _lost(self) -> bool:
+        """Whether the store was removed or replaced, or parts of it: `rm -r` takes one after the other."""
+        parts = (self._folder / name for name in ("format.json", "segments", "journal"))
+        return self._lock.lost() or self._spool.gone or not all(map(os.path.lexists, parts))
 
     def _begin_again(self) -> None:
         """The store, its filesystem or the journal was removed or replaced: make it anew and go on. What was not
