@@ -161,7 +161,7 @@ def test_a_store_that_is_removed_comes_back_with_what_was_not_sealed(tmp_path: P
     writer.add_samples(second(2))
     writer.flush()
     writer.flush()
-    assert "was removed or replaced" in writer.status().trouble
+    assert "was removed or replaced" in writer.status().loss
     assert told(store, LOST)
     assert samples(store) == (40 if removed in ("", "segments") else 60)
     writer.close()
@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_made_is_trouble_until_it_can(tmp_path: Path) ->
     (tmp_path / "deep").write_text("in the way")
     writer.add_samples(second(1))
     writer.flush()
-    assert "cannot be made anew" in writer.status().trouble
+    assert "cannot be made anew" in writer.status().loss
     (tmp_path / "deep").unlink()
     writer.flush()
     writer.close()

@@ -48,7 +48,8 @@ _TOLD_S = 60.0
 @dataclass(frozen=True, slots=True)
 class WriterStatus:
     """How the writer does. `bytes` are those of sealed segments; `written_bytes` all that went to journals so far.
-    `hours_left`: for how many hours back it will hold everything; None: not known yet."""
+    `hours_left`: for how many hours back it will hold everything; None: not known yet. `loss`: that
+    the store was removed."""
 
     samples: int
     lost_samples: int
@@ -58,6 +59,7 @@ class WriterStatus:
     written_bytes: int
     hours_left: float | None
     trouble: str
+    loss: str = ""
 
 
 class Writer:
@@ -222,7 +224,8 @@ class Writer:
             journal_bytes=self._spool.bytes,
             written_bytes=self._spool.written_bytes,
             hours_left=self.hours_left(),
-            trouble=self._spool.trouble or self._of_late(),
+            trouble=self._spool.trouble,
+            loss=self._of_late(),
         )
 
     def _of_late(self) -> str:
