@@ -9,12 +9,13 @@ TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo test test-kernels lint bench clean
+.PHONY: help setup demo test test-kernels lint bench damage clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
 	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
 	@echo "make test-kernels  boot Debian's kernels in QEMU and run Necroscope in them (20 minutes; needs an archive of packages)"
+	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
@@ -43,6 +44,9 @@ test: setup
 test-kernels: setup
 	@tools/system-packages $(GUEST_PACKAGES)
 	@$(VENV)/bin/python -m guests
+
+damage: setup
+	@NECROSCOPE_DAMAGE=600 $(VENV)/bin/pytest tests/store/test_silent_damage.py
 
 bench: setup
 	@$(VENV)/bin/python -m bench

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -111,3 +116,65 @@ def test_what_is_no_store_is_bad_input(necroscope: Program, tmp_path: Path) -> N
     assert ran.code == 2
     assert "format version 7" in ran.err
     assert "use a newer necroscope" in ran.err
+
+
+# -- bounds -----------------------------------------------------------------------------------------------
+
+FOREVER = "select count(*) as n from range(1000000000) a, range(1000000) b where a.range * b.range % 7 = 3"
+GREEDY = (
+    "select list(i) as l from range(2000000000) t(i)",
+    "select len(string_agg(repeat(i::varchar, 50), ',')) from range(400000000) t(i)",
+    "select repeat('x', 4000000000) as l",
+    "select i, list(repeat(i::varchar, 100)) from range(200000000) t(i) group by i",
+)
+
+
+def test_a_query_has_an_end(necroscope: Program, store: Path) -> None:
+    ran = necroscope("sql", FOREVER, "--store", store, "--timeout", "2s", timeout_s=30)
+    assert (ran.code, ran.out) == (3, "")
+    assert "took longer than 2.0 s and was stopped" in ran.err
+    assert "--timeout 10m" in ran.err
+
+
+@pytest.mark.parametrize("query", GREEDY)
+def test_memory_has_an_end_whatever_a_query_does(store: Path, query: str) -> None:
+    command = [sys.executable, "-m", "necroscope", "sql", query, "--store", str(store), "--timeout", "60s"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as asked:
+        assert asked.stderr is not None
+        said = asked.stderr.read()
+        _, status, used = os.wait4(asked.pid, 0)
+        asked.returncode = os.waitstatus_to_exitcode(status)
+    assert asked.returncode in (2, 3), said
+    assert "Traceback" not in said
+    assert "memory" in said.lower() or "cannot be answered" in said
+    assert used.ru_maxrss < 2_000_000, "KiB"
+
+
+def test_ctrl_c_ends_a_query_and_its_process(store: Path) -> None:
+    command = [sys.executable, "-m", "necroscope", "sql", FOREVER, "--store", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as asked:
+        time.sleep(2.0)
+        children = Path(f"/proc/{asked.pid}/task/{asked.pid}/children").read_text().split()
+        asked.send_signal(signal.SIGINT)
+        assert asked.wait(10) == 130
+    assert children
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_the_process_of_a_query_ends_with_its_parent(store: Path) -> None:
+    command = [sys.executable, "-m", "necroscope", "sql", FOREVER, "--store", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as asked:
+        time.sleep(2.0)
+        (child,) = Path(f"/proc/{asked.pid}/task/{asked.pid}/children").read_text().split()
+        asked.kill()
+    deadline = time.monotonic() + 10
+    while _runs(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(child)
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

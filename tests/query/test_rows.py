@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from necroscope.clock import NS
 from necroscope.model import ParentCount
 from necroscope.query.rows import rows_of
+from necroscope.store.catalog import all_segments
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
+from stage.everything import fill
+from stage.older import without_manifest
 from stage.recorded import START_NS
 
 COLUMNS = ["at_ns", "parent", "zombies"]
@@ -51,7 +55,7 @@ def test_a_table_without_rows(store: Store) -> None:
 
 
 def test_damage_is_noted(store: Store) -> None:
-    (path, *_) = store.snapshot().files("zombies")
+    path = store.snapshot().holding("zombies")[0].file("zombies")
     path.write_bytes(b"PAR1 and nothing more")
     notes: list[str] = []
     rows = rows_of(store.snapshot(), "zombies", EVER, COLUMNS, notes=notes)
@@ -63,3 +67,16 @@ def test_a_column_that_was_not_written_is_unknown(store: Store) -> None:
     rows = rows_of(store.snapshot(), "zombies", EVER, [*COLUMNS, "later"])
     assert len(rows) == 12
     assert {row["later"] for row in rows} == {None}
+
+
+def test_a_column_that_is_lost_is_damage_and_not_null(tmp_path: Path) -> None:
+    """In a file without a manifest, a flipped bit may change the name of a column."""
+    fill(tmp_path).close()
+    segment = without_manifest(all_segments(tmp_path)[0])
+    path = segment.file("processes")
+    table = pq.read_table(path, partitioning=None)
+    pq.write_table(table.rename_columns([name.replace("user_ms", "user_mr") for name in table.column_names]), path)
+    notes: list[str] = []
+    window = (START_NS, START_NS + 100 * NS)
+    assert rows_of(Store(tmp_path).snapshot(), "processes", window, ["at_ns", "user_ms"], notes=notes) == []
+    assert notes == [f"{path} is damaged and left out"]

@@ -108,6 +108,23 @@ def test_a_name_of_a_thousand_parts_is_refused(tmp_path: Path) -> None:
         unpack(_tar(tmp_path / "x", (tarfile.TarInfo("a/" * 1000 + "b"), b"x")), out)
 
 
+@pytest.mark.parametrize("kind", ["folders", "files"])
+def test_folders_have_a_bound_also_those_that_only_names_tell_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(bundle, "MAX_FOLDERS", 1_000)
+    members = []
+    for number in range(30):
+        member = tarfile.TarInfo("/".join([f"x{number}", *("d" * 99)]))
+        member.type = tarfile.DIRTYPE if kind == "folders" else tarfile.REGTYPE
+        members.append((member, b""))
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(BadInput, match="more folders than any capture"):
+        unpack(_tar(tmp_path / "x", *members), out)
+    assert sum(path.is_dir() for path in out.rglob("*")) <= 1_000
+
+
 def test_a_bomb_is_refused_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle, "MAX_BYTES", 1000)
     out = tmp_path / "out"

@@ -56,7 +56,11 @@ def test_what_is_no_file_is_put_aside_and_a_pipe_holds_up_nobody(tmp_path: Path)
     put(tmp_path, GOOD)
     (tmp_path / "inbox" / "folder.json").mkdir()
     os.mkfifo(tmp_path / "inbox" / "pipe.json")
-    assert [event for _, event in waiting(tmp_path, put_aside=True)] == [GOOD]
+    found = waiting(tmp_path)
+    assert [event for _, event in found.events] == [GOOD]
+    assert [path.name for path in found.damaged] == ["folder.json", "pipe.json"]
+    writer = Writer(tmp_path, flush_s=1e9)
+    writer._marks()
     names = sorted(path.name for path in (tmp_path / "inbox").iterdir())
     assert names == sorted([f"{GOOD.id}.json", "folder.bad", "pipe.bad"])
 
@@ -71,7 +75,7 @@ def test_no_bytes_make_the_inbox_raise(tmp_path_factory: pytest.TempPathFactory,
     folder = tmp_path_factory.mktemp("store")
     (folder / "inbox").mkdir()
     (folder / "inbox" / "1.json").write_bytes(data)
-    for _, event in waiting(folder):
+    for _, event in waiting(folder).events:
         assert 0 <= event.at_ns < LAST_NS
 
 
@@ -100,7 +104,7 @@ def test_what_no_store_would_take_is_refused(tmp_path: Path, changed: dict[str, 
 def test_the_longest_event_comes_back_whole(tmp_path: Path) -> None:
     longest = replace(GOOD, at_ns=LAST_NS - 1, text="𝄞" * MAX_TEXT, subject="\x01" * MAX_SUBJECT)
     put(tmp_path, longest)
-    assert [event for _, event in waiting(tmp_path)] == [longest]
+    assert [event for _, event in waiting(tmp_path).events] == [longest]
 
 
 @pytest.mark.parametrize(("code", "hint"), [(errno.ENOSPC, "make room"), (errno.EACCES, "run as root")])
@@ -109,10 +113,10 @@ def test_the_hint_fits_the_trouble_and_nothing_is_left(
 ) -> None:
     put(tmp_path, GOOD)
 
-    def fails(path: Path) -> None:
+    def fails(path: Path, data: bytes) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(inbox, "sync_path", fails)
+    monkeypatch.setattr(inbox, "write_synced", fails)
     with pytest.raises(Unavailable) as caught:
         put(tmp_path, replace(GOOD, text="another"))
     assert hint in caught.value.hint

@@ -20,6 +20,7 @@ from necroscope.store.rows import unit_rows
 from necroscope.store.segment import read_segment
 from necroscope.store.tables import JOURNAL, SEGMENT, UNITS
 from necroscope.store.writer import Writer
+from stage.older import without_manifest
 from stage.recorded import START_NS
 
 LATER = ["wanted_by", "triggered_by", "preset"]
@@ -37,7 +38,7 @@ def store(tmp_path: Path) -> Store:
     writer.seal()
     writer.add_units(START_NS + 5, [UNIT])
     writer.close(merge=False)
-    path = Store(tmp_path).snapshot().segments[0].file("units")
+    path = without_manifest(Store(tmp_path).snapshot().segments[0]).file("units")
     pq.write_table(pq.read_table(path, partitioning=None).drop_columns(LATER), path, store_schema=False)
     return Store(tmp_path)
 

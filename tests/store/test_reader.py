@@ -103,8 +103,8 @@ def test_a_window_leaves_out_segments_of_other_times(tmp_path: Path) -> None:
     part = Store(tmp_path).snapshot((at_ns, at_ns))
     assert [one.first for one in whole.segments] == [1, 2, 3]
     assert [one.first for one in part.segments] == [2]
-    assert part.files("samples") == [part.segments[0].path / "samples.parquet"]
-    assert part.files("zombies") == []
+    assert part.holding("samples") == [part.segments[0]]
+    assert part.holding("zombies") == []
     assert part.live["samples"].num_rows == 20
     writer.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from necroscope.clock import NS
 from necroscope.model import ParentCount, ProcessUse, UnitState, ZombieName
 from necroscope.store import pack, segment
 from necroscope.store.arrow import Tables, from_rows
+from necroscope.store.manifest import Damaged
 from necroscope.store.rows import (
     core_rows,
     event_rows,
@@ -28,6 +30,7 @@ from necroscope.store.rows import (
 from necroscope.store.segment import merged, read_segment, read_table, write_segment
 from necroscope.store.signals import SignalLog
 from necroscope.store.tables import LIVE_STACKS, SEGMENT, Event
+from stage.older import without_manifest
 from stage.recorded import LOOP, STACKS, START_NS, SYSCALL, WALK, batch, look, second, stack
 
 
@@ -69,9 +72,10 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     tables = everything()
     made = write_segment(tmp_path, tables, 4, 4)
     assert made is not None
-    assert made.path.name == f"{START_NS}-{START_NS + 2 * NS}-00000004-00000004"
+    check = zlib.crc32((made.path / "manifest.json").read_bytes())
+    assert made.path.name == f"{START_NS}-{START_NS + 2 * NS}-00000004-00000004-{check:08x}"
     # Nearly every sample is of another thread and cgroup: their roll-up would save nothing.
-    assert {path.stem for path in made.path.iterdir()} == {table.name for table in SEGMENT} - {"tasks"}
+    assert {path.stem for path in made.path.iterdir()} == {"manifest", *(table.name for table in SEGMENT)} - {"tasks"}
     again = read_segment(made)
     assert again.keys() == tables.keys()
     for name, table in tables.items():
@@ -178,7 +182,7 @@ def test_everything_is_synced_before_it_appears(tmp_path: Path, monkeypatch: pyt
     made = write_segment(tmp_path, everything(), 1, 1)
     assert made is not None
     names = [name for name, _ in synced]
-    assert sorted(names[:-2]) == sorted(path.name for path in made.path.iterdir())
+    assert sorted([*names[:-2], "manifest.json"]) == sorted(path.name for path in made.path.iterdir())
     assert names[-2:] == [".00000001-00000001", tmp_path.name]
     assert [appeared for _, appeared in synced] == [False] * (len(names) - 1) + [True]
 
@@ -210,8 +214,22 @@ def test_a_flipped_byte_is_found_and_never_read_as_other_rows(tmp_path: Path) ->
     path = made.file("samples")
     whole, rows = path.read_bytes(), multiset(read_table(made, "samples"))
     with pq.ParquetFile(path) as file:
-        assert file.metadata.metadata[b"necroscope"] == b"1"
-        start = int.from_bytes(whole[-8:-4], "little")  # the footer, which has no checksum
+        assert file.metadata.metadata[b"necroscope"] == b"2"
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        with pytest.raises(Damaged):
+            read_table(made, "samples")
+    path.write_bytes(whole)
+    assert multiset(read_table(made, "samples")) == rows
+
+
+def test_before_manifests_pages_have_checksums_and_nothing_else_has(tmp_path: Path) -> None:
+    made = write_segment(tmp_path, everything(), 4, 4)
+    assert made is not None
+    made = without_manifest(made)
+    path = made.file("samples")
+    whole, rows = path.read_bytes(), multiset(read_table(made, "samples"))
+    start = int.from_bytes(whole[-8:-4], "little")  # the footer, which has no checksum
     found = 0
     for place in range(4, len(whole) - 8 - start):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])

@@ -25,7 +25,7 @@ from necroscope.model import ParentCount, UnitState
 from necroscope.sense.cpu import Cpu
 from necroscope.store import compaction, journal
 from necroscope.store.catalog import all_segments, journals, segments
-from necroscope.store.inbox import put, waiting
+from necroscope.store.inbox import Waiting, put, waiting
 from necroscope.store.reader import Store
 from necroscope.store.retention import Retention
 from necroscope.store.segment import read_segment
@@ -239,7 +239,7 @@ def test_a_mark_is_seen_at_once_and_taken_up(writer: Writer, tmp_path: Path) -> 
     put(tmp_path, mark)
     assert [row["id"] for row in stored(tmp_path, "events")] == [mark.id]
     writer.flush()
-    assert waiting(tmp_path) == []
+    assert waiting(tmp_path) == Waiting()
     assert [row["id"] for row in stored(tmp_path, "events")] == [mark.id]
 
 
@@ -247,8 +247,11 @@ def test_a_mark_waits_for_the_next_writer(tmp_path: Path) -> None:
     put(tmp_path, Event(START_NS, "mark", "mark", "", "before"))
     (tmp_path / "inbox" / "broken.json").write_text("{")
     Writer(tmp_path).close()
-    assert [row["text"] for row in stored(tmp_path, "events")] == ["before"]
-    assert waiting(tmp_path) == []
+    assert [row["text"] for row in stored(tmp_path, "events")] == [
+        "before",
+        "inbox/broken.json is no event, or not what was put there; it is left as *.bad",
+    ]
+    assert waiting(tmp_path) == Waiting()
 
 
 # -- trouble with the disk --------------------------------------------------------------------------------

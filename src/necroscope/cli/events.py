@@ -66,7 +66,8 @@ def events(
 
     def asked() -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         with Engine(opened, window) as engine:
-            return engine.notes, engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
+            rows = engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
+            return engine.notes, rows
 
     notes, rows = apart(asked)
     found = [row for row in rows if not kinds or row["kind"] in kinds]

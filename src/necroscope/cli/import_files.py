@@ -31,7 +31,12 @@ from necroscope.sense.importers.ahead import ReadAhead, is_perf_data
 @click.option("--host", "only_host", default="", help="Only what this host said, in logs of several.")
 @click.option("--at", "at_ns", type=Instant(), help="When the first thing in the file was, for files that do not say.")
 @click.option("--clock-offset", "offset_s", type=float, help="Seconds to add to the file's times to get UTC.")
-@click.option("--zone", "zone_ns", type=Zone(), help="Zone of local times, in logs and in names of perf's files: -08:00; else UTC.")
+@click.option(
+    "--zone",
+    "zone_ns",
+    type=Zone(),
+    help="Zone of local times, in logs and in names of perf's files: -08:00; else UTC.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that read a file; one for each CPU by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (docs/json.md).")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing.")

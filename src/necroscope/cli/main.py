@@ -22,6 +22,7 @@ VERBS: dict[str, str] = {
     "heatmap": "Each core over time, or the inside of seconds.",
     "flame": "A flame graph of a window, also against normal.",
     "sql": "Ask the recording in SQL, read-only.",
+    "verify": "Is the recording what was recorded? Damage is found, and can be set aside.",
     "mark": "Put an event on the timeline.",
     "export": "A window's profile for other tools: speedscope, pprof, flame graphs, OTLP, Parquet.",
     "import": "Bring in what other tools wrote: perf.data, perf script, mpstat, dmesg, journal, Ray.",

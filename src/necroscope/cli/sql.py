@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from necroscope.cli.apart import apart
-from necroscope.cli.options import console, output_options
+from necroscope.cli.bounded import enter_bounded
+from necroscope.cli.options import Span, console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_ROWS = 1000
 _ROWS_AT_ONCE = 1000
 _FOREVER_NS = (1 << 63) - 1
+MOST_BYTES = 3 << 29
+"""Memory of the whole process; the engine's own limit is `query.engine.MEMORY`."""
 
 
 @click.command()
@@ -25,12 +27,14 @@ _FOREVER_NS = (1 << 63) - 1
 @store_options
 @click.option("--from", "from_ns", type=Instant(), help="Only rows from this time on: -10m, 14:03:07, ISO 8601.")
 @click.option("--to", "to_ns", type=Instant(), help="Only rows up to this time.")
+@click.option("--timeout", "seconds", type=Span(), default="2m", show_default=True, help="Stop the query after this.")
 @output_options
 def sql(
     query: str,
     store: Path | None,
     from_ns: int | None,
     to_ns: int | None,
+    seconds: float,
     as_json: bool,
     no_color: bool,
     quiet: bool,
@@ -38,7 +42,8 @@ def sql(
     """Ask the recording in SQL (DuckDB's). Reads only; what is not sealed yet is there too.
 
     The views are samples, stacks, seconds, cores, signals, events, zombies and units; docs/store-format.md describes
-    them. --from and --to make a question about a moment fast. --json prints a list of rows; 64-bit ids are text.
+    them. --from and --to make a question about a moment fast. --json prints a list of rows; 64-bit ids are text. A
+    query that takes longer than --timeout, or more than 1.5 GiB of memory, is stopped, with exit code 3.
 
     \b
     Examples:
@@ -47,20 +52,19 @@ def sql(
       necroscope sql --json "select * from events order by at_ns desc limit 3"
       necroscope sql "describe samples"
     """
+    refuse_backwards(from_ns, to_ns, "--from and --to")
+    window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
+    enter_bounded(seconds, MOST_BYTES)
+
     from necroscope.query.engine import Engine
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
 
-    refuse_backwards(from_ns, to_ns, "--from and --to")
-    window = None if from_ns is None and to_ns is None else (from_ns or 0, _FOREVER_NS if to_ns is None else to_ns)
-
-    def answered() -> None:
-        with Engine(Store(to_read(store)), window) as engine:
-            for note in engine.notes:
-                click.echo(f"necroscope: {note}; what came before it is shown", err=True)
-            _print(engine.ask(query), as_json, no_color, quiet)
-
-    apart(answered)
+    with Engine(Store(to_read(store)), window) as engine:
+        answer = engine.ask(query)
+        for note in engine.notes:
+            click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+        _print(answer, as_json, no_color, quiet)
 
 
 def _print(answer: Answer, as_json: bool, no_color: bool, quiet: bool) -> None:

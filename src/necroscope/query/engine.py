@@ -21,6 +21,7 @@ import pyarrow as pa
 from necroscope.errors import BadInput
 from necroscope.query.answer import Answer
 from necroscope.query.dialect import quoted_at
+from necroscope.query.sql_files import SqlFiles, tables_of
 from necroscope.query.views import HELPERS, VIEWS, statement
 from necroscope.store.arrow import schema
 from necroscope.store.catalog import Window
@@ -44,6 +45,8 @@ _TABLE_FUNCTIONS = frozenset(
     }
     | {"pragma_table_info", "duckdb_columns", "duckdb_views", "duckdb_functions", "duckdb_types", "duckdb_settings"}
 )
+# A damaged name of a column is no UTF-8, which nobody catches on its way out of DuckDB.
+_FAILS = (duckdb.Error, OSError, pa.ArrowException, UnicodeDecodeError)
 _EXPLAIN = re.compile(r"\s*explain(\s+analyze)?\b", re.IGNORECASE)
 _CONFIG: dict[str, Any] = {
     "autoinstall_known_extensions": False,
@@ -59,13 +62,12 @@ class Engine:
     """Answers questions about a store as it was when the engine was made. `notes` are about what could not be read.
 
     A window makes the views hold its rows only, and keeps files of other times closed. A damaged file is left out, with
-    a note.
+    a note; whether one is, is known once a question was asked that reads it.
     """
 
     def __init__(self, store: Store, window: Window | None = None, memory: str = MEMORY) -> None:
         self._store, self._window, self._memory = store, window, memory
-        self._damaged: set[Path] = set()
-        self._paths: list[Path] = []
+        self._files: SqlFiles | None = None
         self.notes: tuple[str, ...] = ()
         self._connection = self._open()
 
@@ -73,14 +75,16 @@ class Engine:
         """The answer to one SELECT; `BadInput` says what is wrong with it."""
         sql = quoted_at(sql)
         _check(self._connection, sql)
+        tables = tables_of(sql)
         for _ in range(_TRIES):
+            if self._files is not None and not self._files.check(tables):
+                self._reopen()
             try:
                 return self._answer(sql)
-            except (duckdb.Error, OSError) as error:
+            except _FAILS as error:
                 if not self._files_changed():
                     raise _bad(error) from error
-                self.close()
-                self._connection = self._open()
+                self._reopen()
         raise BadInput("The store changes faster than it can be read.", "ask about a window with --from and --to")
 
     def close(self) -> None:
@@ -92,6 +96,10 @@ class Engine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _reopen(self) -> None:
+        self.close()
+        self._connection = self._open()
 
     def _answer(self, sql: str) -> Answer:
         relation = self._connection.sql(sql)
@@ -105,7 +113,7 @@ class Engine:
             connection = duckdb.connect(":memory:", config={**_CONFIG, "memory_limit": self._memory})
             try:
                 self._make_views(connection)
-            except (duckdb.Error, OSError) as error:
+            except _FAILS as error:
                 connection.close()
                 if not self._files_changed():
                     raise _bad(error) from error
@@ -115,29 +123,25 @@ class Engine:
 
     def _make_views(self, connection: duckdb.DuckDBPyConnection) -> None:
         snapshot = self._store.snapshot(self._window)
-        self.notes = snapshot.notes + tuple(f"{path} is damaged and left out" for path in sorted(self._damaged))
-        files = {
-            table.name: [path for path in snapshot.files(table.name) if path not in self._damaged] for table in SEGMENT
-        }
-        self._paths = [path for paths in files.values() for path in paths]
+        self._files = files = SqlFiles(snapshot, self._files.damaged if self._files else ())
+        self.notes = snapshot.notes + tuple(f"{path} is damaged and left out" for path in sorted(files.damaged))
         _make_sources(connection, snapshot, files)
         for name, sql in HELPERS:
             connection.execute(f"create view {name} as {sql}")
         for view in VIEWS:
             connection.execute(statement(view, self._window))
-        _lock(connection, self._paths)
+        _lock(connection, files.all())
 
     def _files_changed(self) -> bool:
         """True when a listed file is gone (merged, removed) or is found to be damaged now: worth another try."""
-        bad = {path for path in self._paths if path.exists() and not _whole(path)} - self._damaged
-        self._damaged |= bad
-        return bool(bad) or not all(path.exists() for path in self._paths)
+        return self._files is not None and (not self._files.check_ends() or self._files.gone())
 
 
-def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, files: dict[str, list[Path]]) -> None:
+def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, files: SqlFiles) -> None:
     connection.execute("create schema store; create schema journal")
     for table in SEGMENT:
-        source = _empty(table.columns) if not files[table.name] else _parquet(files[table.name], bool(table.later))
+        paths = files.paths(table.name)
+        source = _parquet(paths, bool(table.later)) if paths else _empty(table.columns)
         connection.execute(f"create view store.{table.name} as {source}")
     for table in JOURNAL:
         rows = snapshot.live.get(table.name, schema(table).empty_table())
@@ -145,20 +149,10 @@ def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, fil
         connection.execute(f"create view journal.{table.name} as select * from live_{table.name}")
 
 
-def _whole(path: Path) -> bool:
-    import pyarrow.parquet as pq
-
-    try:
-        pq.read_metadata(path)
-    except (pa.ArrowException, OSError):
-        return not path.exists()
-    return True
-
-
 def _guarded(batches: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from batches
-    except (duckdb.Error, OSError, pa.ArrowException) as error:
+    except _FAILS as error:
         raise _bad(error) from error
 
 

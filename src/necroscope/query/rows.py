@@ -11,8 +11,10 @@ import pyarrow as pa
 from necroscope.query.sealed import damage, opened
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
+from necroscope.store.tables import SEGMENT
 
 Row = dict[str, Any]
+_TABLES = {table.name: table for table in SEGMENT}
 
 
 def rows_of(
@@ -60,6 +62,8 @@ def _newest_first(
                 if file is not None:
                     with file:
                         there = [name for name in columns if name in file.schema_arrow.names]
+                        if lost := (set(columns) & set(_TABLES[table].as_it_began.names)) - set(there):
+                            raise KeyError(f"no {', '.join(sorted(lost))}")
                         yield _with_all(file.read(columns=there, use_threads=False), columns)
 
 

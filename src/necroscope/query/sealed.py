@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from necroscope.errors import BadInput
 from necroscope.store.catalog import Segment
+from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed
 
 T = TypeVar("T")
 DAMAGE_HINT = "put the file back from a copy of the recording, such as a bundle"
@@ -31,14 +29,9 @@ def again(look: Callable[[], T]) -> T:
     raise BadInput("The store changes faster than it can be read.", "ask about a shorter window")
 
 
-def opened(segment: Segment, table: str, **options: Any) -> pq.ParquetFile | None:
+def opened(segment: Segment, table: str, **options: Any) -> SealedFile | None:
     """The file of a table; None when the segment has no rows of it. `FileNotFoundError`: the segment is gone."""
-    try:
-        return pq.ParquetFile(segment.file(table), page_checksum_verification=True, **options)
-    except FileNotFoundError:
-        if segment.path.exists():
-            return None
-        raise
+    return open_sealed(segment, table, **options)
 
 
 @contextmanager
@@ -48,7 +41,7 @@ def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, KeyError, IndexError) as error:
+    except UNREADABLE as error:
         if notes is None:
             raise BadInput(f"{path} is damaged.", "move its folder out of the store to go on without it") from error
         if (note := f"{path}{_DAMAGED}") not in notes:

@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import pyarrow as pa
-
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
@@ -22,6 +20,7 @@ from necroscope.query import landmarks
 from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.sensor import Look
 from necroscope.store.reader import Store
+from necroscope.store.sealed_file import UNREADABLE
 from necroscope.store.tables import Event
 
 # Two looks place the same line of the log within this; the clocks are read anew each time.
@@ -118,7 +117,7 @@ def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
     window = now.from_boottime(0) - NS, now.realtime_ns
     try:
         found = landmarks.symptoms(Store(store).snapshot(window), window)
-    except (OSError, NecroscopeError, pa.ArrowException):
+    except (*UNREADABLE, NecroscopeError):
         return []
     return [event for event in found if event.source == KernelLog.name][-_STORED_KEPT:]
 

@@ -25,6 +25,7 @@ from necroscope.sense.inventory import UNKNOWN, identify
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.reader import Store
+from necroscope.store.sealed_file import UNREADABLE
 from necroscope.store.segment import read_table
 from necroscope.store.tables import Event
 
@@ -96,7 +97,7 @@ def since_the_last(store: Path, host: Host, now: ClockReading) -> list[Event]:
     """What to tell about the time since an earlier recorder wrote this store; nothing when there was none."""
     try:
         before = _before(store)
-    except (OSError, NecroscopeError, pa.ArrowException):
+    except (*UNREADABLE, NecroscopeError):
         return []
     if before is None:
         return []

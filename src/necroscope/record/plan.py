@@ -54,4 +54,4 @@ def open_writer(store: Path | None) -> Writer:
     signals = [*(signal for sensor in sensors for signal in sensor.signals), *SIGNALS]
     # The more cores, the more different stacks there are between two segments.
     stack_bytes = (_STACK_MIB + (os.cpu_count() or 1)) << 20
-    return Writer(to_write(store), signals=signals, stack_bytes=stack_bytes)
+    return Writer(to_write(store), signals=signals, stack_bytes=stack_bytes, at_any_cost=True)

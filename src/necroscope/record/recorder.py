@@ -124,12 +124,14 @@ class Recorder:
             bytes=writer.bytes + writer.journal_bytes,
             bytes_per_s=self._rates[1],
             hours_left=writer.hours_left,
-            troubles=tuple(self._troubles(writer.trouble)),
+            troubles=tuple(self._troubles(writer)),
         )
 
-    def _troubles(self, disk: str) -> Iterator[Trouble]:
-        if disk:
+    def _troubles(self, writer: WriterStatus) -> Iterator[Trouble]:
+        if disk := writer.trouble:
             yield Trouble(f"disk: {disk}", f"the store cannot be written, and rows wait in memory: {disk}")
+        if writer.loss:
+            yield Trouble("store lost", writer.loss)
         if self._feed is not None and (complaint := self._feed.complaint):
             yield Trouble("no samples", f"no samples are taken: {complaint}")
         if self._log_blind:

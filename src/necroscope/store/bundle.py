@@ -24,6 +24,7 @@ SCHEMA = "necroscope.bundle/1"
 MAX_MEMBERS = 500_000
 MAX_BYTES = 1 << 30
 MAX_DEPTH = 128
+MAX_FOLDERS = 100_000
 MAX_PIECE_BYTES = 1 << 20
 _MANIFEST = "necroscope/manifest.json"
 
@@ -105,7 +106,7 @@ def _add(tar: tarfile.TarFile, entry: Entry) -> None:
 
 
 def _extract(tar: tarfile.TarFile, folder: Path, path: Path) -> None:
-    left = MAX_BYTES
+    left, folders = MAX_BYTES, 0
     for number, member in enumerate(tar):
         left -= member.size
         if number >= MAX_MEMBERS or left < 0 or member.size < 0:
@@ -115,14 +116,28 @@ def _extract(tar: tarfile.TarFile, folder: Path, path: Path) -> None:
         if not plain or name.is_absolute() or ".." in name.parts or len(name.parts) > MAX_DEPTH:
             raise BadInput(f"{path} holds {member.name[:100]!r}, which no capture has.", "it may be a trap")
         target = folder / name
+        folders += _make_folders(target if member.isdir() else target.parent, MAX_FOLDERS - folders, path)
         if member.isdir():
-            target.mkdir(mode=0o700, parents=True, exist_ok=True)
             continue
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         data = tar.extractfile(member)
         with target.open("xb") as out:
             while data is not None and (chunk := data.read(1 << 20)):
                 out.write(chunk)
+
+
+def _make_folders(target: Path, most: int, path: Path) -> int:
+    """Make a folder and those above it; how many there were to make. A file's name can stand for many."""
+    missing = []
+    while not target.exists():
+        missing.append(target)
+        target = target.parent
+    if len(missing) > most:
+        raise BadInput(
+            f"{path} holds more folders than any capture does.", "it may be a trap; do not unpack it by hand"
+        )
+    for one in reversed(missing):
+        one.mkdir(0o700)
+    return len(missing)
 
 
 class _Bounded:

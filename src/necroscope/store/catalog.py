@@ -1,18 +1,21 @@
 """What a store consists of, told by names alone: no file is opened to know which times it holds.
 
-    STORE/format.json                                       {"store": "necroscope", "version": 1}
+    STORE/format.json                                       {"store": "necroscope", "version": 2}
     STORE/lock                                              who writes
-    STORE/segments/FROM-TO-FIRST-LAST/TABLE.parquet         sealed; FROM and TO are UTC nanoseconds, inclusive
+    STORE/segments/FROM-TO-FIRST-LAST-CHECK/TABLE.parquet   sealed; FROM and TO are UTC nanoseconds, inclusive
     STORE/journal/NUMBER.journal                            not yet sealed
-    STORE/rollups/FROM-TO-FIRST-LAST/TABLE.parquet          made from segments, see `rollups.py`
+    STORE/rollups/FROM-TO-FIRST-LAST-CHECK/TABLE.parquet    made from segments, see `rollups.py`
+    STORE/aside/                                            what is damaged or does not belong there, see `aside.py`
 
-Journals are numbered; a segment names the journals that went into it, FIRST to LAST. So a journal whose number a
-segment holds is ignored, and so is a segment whose numbers a larger one holds (it was merged). Names that begin with a
-dot are work in progress. Entries appear and disappear whole, and what replaces an entry appears before it disappears.
+CHECK stands for the manifest (`manifest.py`); names of format version 1 have none. Journals are numbered; a segment
+names the journals that went into it, FIRST to LAST. So a journal whose number a segment holds is ignored, and so is a
+segment whose numbers a larger one holds (it was merged). Names that begin with a dot are work in progress. Entries
+appear and disappear whole, and what replaces an entry appears before it disappears.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -24,13 +27,19 @@ from pathlib import Path
 
 from necroscope.errors import BadInput, Unavailable
 from necroscope.store.journal import SUFFIX
+from necroscope.store.private_files import make_folder, write_synced
+from necroscope.store.regular_file import read_regular
 from necroscope.store.tables import FORMAT_VERSION
 
 Window = tuple[int, int]
 """From and to, UTC nanoseconds, both inclusive."""
 
-_NAME = re.compile(r"(\d{19,20})-(\d{19,20})-(\d{8,})-(\d{8,})")
+_NAME = re.compile(r"([0-9]{19})-([0-9]{19})-([0-9]{8,15})-([0-9]{8,15})(?:-([0-9a-f]{8}))?")
+_JOURNAL = re.compile(r"([0-9]{8,15})" + re.escape(SUFFIX))
+_LAST_NS = (1 << 63) - 1
 _TRIES = 8
+_FORMAT_BYTES = 1 << 16
+_NO_FILE = (errno.EINVAL, errno.ELOOP, errno.EISDIR)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,6 +51,12 @@ class Segment:
     from_ns: int
     to_ns: int
     path: Path
+
+    @property
+    def check(self) -> int | None:
+        """Checksum of the manifest; None for one that was sealed before there were manifests."""
+        match = _NAME.fullmatch(self.path.name)
+        return int(match[5], 16) if match and match[5] else None
 
     def file(self, table: str) -> Path:
         """Where a table's rows are; a table without rows has no file."""
@@ -56,9 +71,10 @@ class Segment:
         return self.first <= other.first and other.last <= self.last and self.path != other.path
 
 
-def segment_name(from_ns: int, to_ns: int, first: int, last: int) -> str:
-    """The name of a segment's folder."""
-    return f"{max(0, from_ns):019d}-{max(0, to_ns):019d}-{first:08d}-{last:08d}"
+def segment_name(from_ns: int, to_ns: int, first: int, last: int, check: str = "") -> str:
+    """The name of a segment's folder. `check`: what `manifest.write_manifest` says."""
+    name = f"{max(0, from_ns):019d}-{max(0, to_ns):019d}-{first:08d}-{last:08d}"
+    return f"{name}-{check}" if check else name
 
 
 def parse_segment(path: Path) -> Segment | None:
@@ -72,7 +88,9 @@ def _parsed(folder: Path, name: str) -> Segment | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    from_ns, to_ns, first, last = map(int, match.groups())
+    from_ns, to_ns, first, last = map(int, match.groups()[:4])
+    if max(from_ns, to_ns) > _LAST_NS:
+        return None
     return Segment(first, last, from_ns, to_ns, folder / name)
 
 
@@ -83,7 +101,7 @@ def all_segments(store: Path) -> list[Segment]:
 
 def entries_by_number(folder: Path) -> list[Segment]:
     """What has a segment's name in a folder, by number."""
-    found = (_parsed(folder, name) for name in _names(folder))
+    found = (_parsed(folder, name) for name, is_folder in _entries(folder) if is_folder)
     # By a key: thousands are compared for every question.
     return sorted((one for one in found if one is not None), key=lambda one: (one.first, one.last, one.from_ns))
 
@@ -116,14 +134,21 @@ def current(found: Iterable[Segment]) -> list[Segment]:
 
 def journals(store: Path) -> dict[int, Path]:
     """Journals by number, sealed or not."""
-    paths = (path for path in _entries(store / "journal") if path.name.endswith(SUFFIX))
-    return dict(sorted((int(path.stem), path) for path in paths if path.stem.isdigit()))
+    folder = store / "journal"
+    found = ((journal_number(name), folder / name) for name, is_folder in _entries(folder) if not is_folder)
+    return dict(sorted((number, path) for number, path in found if number is not None))
+
+
+def journal_number(name: str) -> int | None:
+    """The number of a journal by its name; None for what is no name of one. Each number has one name."""
+    match = _JOURNAL.fullmatch(name)
+    return int(match[1]) if match and f"{int(match[1]):08d}" == match[1] else None
 
 
 def check_format(store: Path) -> None:
     """Refuse what is no store, and a store of a later version."""
     try:
-        found = json.loads((store / "format.json").read_bytes())
+        found = json.loads(read_regular(store / "format.json", _FORMAT_BYTES))
         version = found["version"]
         ours = found.get("store") == "necroscope" or _later(version)
     except FileNotFoundError as error:
@@ -131,6 +156,8 @@ def check_format(store: Path) -> None:
     except NotADirectoryError as error:
         raise _no_folder(store) from error
     except OSError as error:
+        if error.errno in _NO_FILE and os.path.lexists(store / "format.json"):
+            raise BadInput(f"{store}/format.json is no file.", "the store is damaged, or is none") from error
         raise Unavailable(f"{store} cannot be read: {error.strerror}", "run as root") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadInput(f"{store}/format.json cannot be read.", "the store is damaged, or is none") from error
@@ -157,16 +184,30 @@ def _no_folder(path: Path) -> BadInput:
 
 
 def create(store: Path) -> None:
-    """Make the folders of a store where there are none; refuse what `check_format` refuses."""
+    """Make the folders of a store where there are none; refuse what `check_format` refuses.
+
+    A store of an earlier version becomes one of this version: earlier programs would not see what is added now.
+    """
     for folder in (store, store / "segments", store / "journal"):
-        folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-    if not (store / "format.json").exists():
-        temporary = store / ".format.json"
-        temporary.write_text(json.dumps({"store": "necroscope", "version": FORMAT_VERSION}) + "\n")
-        sync_path(temporary)
-        temporary.rename(store / "format.json")
-        sync_path(store)
-    check_format(store)
+        make_folder(folder)
+    try:
+        check_format(store)
+    except BadInput:
+        if os.path.lexists(store / "format.json"):
+            raise
+    else:
+        if version_of(store) == FORMAT_VERSION:
+            return
+    temporary = store / ".format.json"
+    write_synced(temporary, json.dumps({"store": "necroscope", "version": FORMAT_VERSION}).encode() + b"\n")
+    temporary.rename(store / "format.json")
+    sync_path(store)
+
+
+def version_of(store: Path) -> int:
+    """The format version of a store that `check_format` took."""
+    version: int = json.loads(read_regular(store / "format.json", _FORMAT_BYTES))["version"]
+    return version
 
 
 def sync_path(path: Path) -> None:
@@ -178,14 +219,11 @@ def sync_path(path: Path) -> None:
         os.close(fd)
 
 
-def _entries(folder: Path) -> list[Path]:
-    return [folder / name for name in _names(folder)]
-
-
-def _names(folder: Path) -> list[str]:
+def _entries(folder: Path) -> list[tuple[str, bool]]:
+    """Names, and whether each is a folder; links are none."""
     try:
         with os.scandir(folder) as entries:
-            return [entry.name for entry in entries]
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except FileNotFoundError:
         return []
     except OSError as error:

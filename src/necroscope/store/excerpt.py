@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
@@ -23,6 +22,7 @@ from necroscope.store.arrow import WORD, Tables
 from necroscope.store.catalog import Segment, Window, create
 from necroscope.store.cut_signals import cut_signals
 from necroscope.store.reader import Snapshot, Store
+from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed
 from necroscope.store.segment import merged, size_bytes, write_segment
 from necroscope.store.tables import JOURNAL, SEGMENT
 
@@ -104,7 +104,7 @@ def _parts(
             yield change(_unsealed(segment, window))
         except FileNotFoundError:
             raise
-        except (pa.ArrowException, OSError, KeyError, IndexError, ValueError) as error:
+        except UNREADABLE as error:
             if not segment.path.exists():
                 raise FileNotFoundError(segment.path) from error
             notes.append(f"{segment.path} is damaged and left out")
@@ -126,12 +126,9 @@ def _unsealed(segment: Segment, window: Window) -> Tables:
 
 
 def _table(segment: Segment, name: str, window: Window) -> pa.Table | None:
-    try:
-        file = pq.ParquetFile(segment.file(name))
-    except FileNotFoundError:
-        if segment.path.exists():
-            return None
-        raise
+    file = open_sealed(segment, name)
+    if file is None:
+        return None
     with file:
         if name != "samples":
             return file.read(use_threads=False)
@@ -139,7 +136,7 @@ def _table(segment: Segment, name: str, window: Window) -> pa.Table | None:
         return table.filter(pa.array(_inside(table, window)))
 
 
-def _groups(file: pq.ParquetFile, window: Window) -> list[int]:
+def _groups(file: SealedFile, window: Window) -> list[int]:
     """Row groups that may have rows of the window."""
     column = file.schema_arrow.get_field_index("at_ns")
     spans = [file.metadata.row_group(group).column(column).statistics for group in range(file.num_row_groups)]

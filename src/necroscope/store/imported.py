@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from necroscope.store.catalog import Segment, parse_segment, sync_path
+from necroscope.store.private_files import make_folder, write_synced
+from necroscope.store.regular_file import read_regular
 
 _PIECES, _PIECE_BYTES = 64, 4096
 _ENDS_BYTES = 1 << 18
@@ -73,7 +75,7 @@ def fingerprint_of_stream(read: Callable[[], Iterable[bytes]]) -> str:
 def note_of(store: Path, mark: str) -> Note | None:
     """The note of an earlier import; None when there is none that can be read."""
     try:
-        told = json.loads(_place(store, mark).read_bytes())
+        told = json.loads(read_regular(_place(store, mark)))
         segments = tuple(map(str, told["segments"]))
         words = str(told.get("told", ""))
         return Note(str(told["file"]), int(told["samples"]), segments, told["whole"] is True, words)
@@ -101,10 +103,9 @@ def merged(note: Note, segments: Iterable[Segment]) -> bool:
 def take_note(store: Path, mark: str, note: Note) -> None:
     """Remember an import; survives the machine."""
     place = _place(store, mark)
-    place.parent.mkdir(mode=0o750, exist_ok=True)
+    make_folder(place.parent)
     temporary = place.with_name(f".{place.name}")
-    temporary.write_text(json.dumps(asdict(note)) + "\n")
-    sync_path(temporary)
+    write_synced(temporary, json.dumps(asdict(note)).encode() + b"\n")
     temporary.rename(place)
     sync_path(place.parent)
 

@@ -14,13 +14,15 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
-from necroscope.store.catalog import create, sync_path
+from necroscope.store.catalog import create
+from necroscope.store.private_files import make_folder, write_synced
+from necroscope.store.regular_file import is_regular, read_regular
 from necroscope.store.tables import Event, valid_text
 
 MAX_BYTES = 1 << 16
@@ -37,9 +39,8 @@ def put(store: Path, event: Event) -> None:
     temporary = folder / f".{event.id}.{os.getpid()}"
     try:
         create(store)
-        folder.mkdir(mode=0o750, exist_ok=True)
-        temporary.write_text(json.dumps(asdict(event)) + "\n")
-        sync_path(temporary)
+        make_folder(folder)
+        write_synced(temporary, json.dumps(asdict(event)).encode() + b"\n")
         temporary.rename(folder / f"{event.id}.json")
     except OSError as error:
         with suppress(OSError):
@@ -48,25 +49,30 @@ def put(store: Path, event: Event) -> None:
         raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint) from error
 
 
-def waiting(store: Path, put_aside: bool = False) -> list[tuple[Path, Event]]:
-    """Events that were put and not yet taken up; files that are no event are passed over.
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Events that were put and not yet taken up, each with its file, and files that are no event, or not any more."""
 
-    The writer puts those aside, so that nobody reads them again and again."""
+    events: tuple[tuple[Path, Event], ...] = ()
+    damaged: tuple[Path, ...] = ()
+
+
+def waiting(store: Path) -> Waiting:
+    """What lies in the inbox."""
     try:
         paths = sorted((store / "inbox").glob("*.json"))
     except OSError:
-        return []
-    found = []
+        return Waiting()
+    found: list[tuple[Path, Event]] = []
+    damaged: list[Path] = []
     for path in paths:
         try:
             found.append((path, _read(path)))
         except OSError:
             continue  # taken up in the meantime, or not ours to read
         except (ValueError, KeyError, TypeError, RecursionError):
-            if put_aside:
-                with suppress(OSError):
-                    path.rename(path.with_suffix(".bad"))
-    return found
+            damaged.append(path)
+    return Waiting(tuple(found), tuple(damaged))
 
 
 def _refuse(event: Event) -> None:
@@ -84,14 +90,16 @@ def _refuse(event: Event) -> None:
 
 
 def _read(path: Path) -> Event:
-    """Raises what reading, decoding and checking raise."""
-    if not path.is_file():
+    """Raises what reading, decoding and checking raise. The name is the id, which tells whether a word was changed."""
+    if os.path.lexists(path) and not is_regular(path):
         raise ValueError(f"{path} is no file")
-    with path.open("rb") as file:
-        fields = json.loads(file.read(MAX_BYTES))
+    fields = json.loads(read_regular(path, MAX_BYTES))
     at_ns, uncertainty_ns = (_number(fields[name]) for name in ("at_ns", "uncertainty_ns"))
     texts = {name: _text(fields[name]) for name in ("kind", "source", "subject", "text")}
-    return Event(at_ns=at_ns, uncertainty_ns=uncertainty_ns, **texts)
+    event = Event(at_ns=at_ns, uncertainty_ns=uncertainty_ns, **texts)
+    if path.stem != str(event.id):
+        raise ValueError(f"{path} is not what was put there")
+    return event
 
 
 def _number(value: Any) -> int:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from necroscope.store.arrow import Tables, time_range
 from necroscope.store.frames import Contents, encode, frame, header, read
+from necroscope.store.private_files import open_new
+from necroscope.store.regular_file import read_regular
 
 SUFFIX = ".journal"
 
@@ -81,9 +83,31 @@ class Journal:
     def contents(self) -> Contents:
         """All rows."""
         try:
-            return read(self.path.read_bytes())
+            return read(read_regular(self.path))
         except FileNotFoundError:
             return Contents(self.number, {}, 0)
+
+    @property
+    def gone(self) -> bool:
+        """Whether somebody removed its file, which this process still has open."""
+        return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
+
+    def put_back(self) -> None:
+        """Write what the removed file had to a new one of the same name. Raises OSError."""
+        data = b""
+        while block := os.pread(self._fd, 1 << 20, len(data)):
+            data += block
+        before, self._fd = self._fd, -1
+        try:
+            self._fd = open_new(self.path, os.O_RDWR)
+            self._end = 0
+            self._write(data)
+        except OSError:
+            self._close()
+            self._fd = before
+            self._end = len(data)
+            raise
+        os.close(before)
 
     def remove(self) -> None:
         """Forget the rows; they are sealed."""
@@ -93,7 +117,7 @@ class Journal:
             self.path.unlink()
 
     def _open(self) -> None:
-        self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
+        self._fd = open_new(self.path, os.O_RDWR)
         self._end = 0
         try:
             self._write(header(self.number))

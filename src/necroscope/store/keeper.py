@@ -11,25 +11,28 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
-import pyarrow as pa
-
 from necroscope import clock
 from necroscope.clock import NS, iso
 from necroscope.quantity import size
 from necroscope.store import compaction
+from necroscope.store.aside import Part, bytes_below, parts, remove, set_aside
 from necroscope.store.catalog import Segment, all_segments, current
+from necroscope.store.mending import strays
 from necroscope.store.retention import (
     DISK_FULL,
+    OLD,
     Going,
     Kept,
     Retention,
+    aside_to_remove,
     disk_of,
     hours_held,
     near_symptom,
     symptom_times,
     to_remove,
 )
-from necroscope.store.rollups import Roller
+from necroscope.store.rollups import Roller, rollups
+from necroscope.store.sealed_file import UNREADABLE, damage_of
 from necroscope.store.segment import size_bytes
 from necroscope.store.tables import Event
 
@@ -50,6 +53,7 @@ class Keeper:
         self._superseded: list[tuple[float, Segment]] = []
         self._alone: set[Segment] = set()
         self._gone: list[Going] = []
+        self._news: list[str] = []
         self._began = clock.now()
         self._sweep()
         self._roller = Roller(store)
@@ -64,6 +68,17 @@ class Keeper:
         """What the segments take."""
         return sum(self._sizes.values())
 
+    def look_again(self) -> None:
+        """The store was replaced: forget what is known of it, and look what is there now."""
+        self._superseded, self._symptoms, self._alone = [], {}, set()
+        self._sweep()
+        self._roller = Roller(self._store)
+
+    def take_news(self) -> list[str]:
+        """What was found damaged or set aside since the last call, as sentences."""
+        news, self._news = self._news, []
+        return news
+
     def added(self, segment: Segment) -> None:
         """A segment was sealed."""
         self._sizes[segment] = size_bytes(segment)
@@ -74,11 +89,16 @@ class Keeper:
         while parts := due([Kept(one, self._sizes[one]) for one in self.segments if one not in self._alone]):
             try:
                 self._merge(parts)
-            except (OSError, pa.ArrowException):
-                # No room, or one of them is damaged: they stay as they are.
-                self._alone.update(parts)
+            except UNREADABLE:
+                self._leave_alone(parts)
         self._forget_superseded(GRACE_S if patient else 0.0)
-        self._let_go(to_remove(self._kept(), self._retention, disk_of(self._store), self._now_ns()))
+        self._limit_aside()
+        going = self._going()
+        if self._superseded and any(one.why != OLD for one in going):
+            # Before anything that counts goes, what was merged does.
+            self._forget_superseded(0.0)
+            going = self._going()
+        self._let_go(going)
         self._roller.tidy(self.segments)
 
     def take_back(self, names: Collection[str]) -> None:
@@ -92,6 +112,9 @@ class Keeper:
         """The disk is full: remove what was merged, else the segment that may go first. False when there is none."""
         if self._superseded:
             self._forget_superseded(0.0)
+            return True
+        if aside := parts(self._store):
+            self._remove_aside(aside[:1])
             return True
         kept = sorted(self._kept(symptoms=True), key=lambda one: (one.near_symptom, one.segment))
         if not kept:
@@ -122,14 +145,57 @@ class Keeper:
         return hours_held(self._retention.limit_bytes(disk_of(self._store)), self._retention, rate)
 
     def _sweep(self) -> None:
-        """Leftovers of a writer that died: half a segment, and parts of a merged one."""
+        """Leftovers of a writer that died: half a segment, and parts of a merged one. Strays are set aside."""
         for path in self._folder.glob(".*"):
             shutil.rmtree(path, ignore_errors=True)
+        self._news += strays(self._store)
         found = all_segments(self._store)
-        self._sizes = {segment: size_bytes(segment) for segment in current(found)}
+        self._sizes = {segment: size_bytes(segment) for segment in self._counting(found)}
         for segment in found:
-            if segment not in self._sizes:
-                self._superseded.append((clock.elapsed_s(), segment))
+            whole = next((one for one in self._sizes if one.holds(segment)), None)
+            if whole is not None:
+                self._superseded.append((clock.elapsed_s() - _age_s(whole), segment))
+
+    def _counting(self, found: list[Segment]) -> list[Segment]:
+        """Those that were not merged into another. One that says so and is damaged is set aside: its parts count."""
+        counting = current(found)
+        for one in counting:
+            if any(one.holds(other) for other in found) and (bad := damage_of(one)):
+                with suppress(OSError):
+                    place = set_aside(self._store, one.path).relative_to(self._store)
+                    self._news.append(f"{one.path.name} is damaged ({', '.join(bad)}), and was set aside as {place}")
+                    return self._counting([other for other in found if other is not one])
+        return counting
+
+    def _leave_alone(self, segments: list[Segment]) -> None:
+        """They could not be merged: those that are damaged stay as they are, and are told of once; without any, there
+        was no room, and all stay."""
+        bad = [one for one in segments if damage_of(one)]
+        self._alone.update(bad or segments)
+        self._news += [self._damaged(one) for one in bad]
+
+    def _damaged(self, segment: Segment) -> str:
+        names = ", ".join(damage_of(segment))
+        return f"{segment.path.relative_to(self._store)} is damaged and left as it is ({names}): `necroscope verify`"
+
+    def _going(self) -> list[Going]:
+        disk = disk_of(self._store)
+        return to_remove(self._kept(), self._retention, disk, self._now_ns(), self._others_bytes())
+
+    def _others_bytes(self) -> int:
+        """What the store takes beside the segments that count."""
+        superseded = sum(size_bytes(one) for _, one in self._superseded)
+        rolled = sum(size_bytes(one) for one in rollups(self._store))
+        rest = (path for path in self._store.iterdir() if path.name not in ("segments", "rollups"))
+        return superseded + rolled + sum(bytes_below(path) for path in rest)
+
+    def _limit_aside(self) -> None:
+        self._remove_aside(aside_to_remove(parts(self._store), self._retention, disk_of(self._store), self._now_ns()))
+
+    def _remove_aside(self, going: list[Part]) -> None:
+        for one in going:
+            remove(one)
+            self._news.append(f"{one.path.relative_to(self._store)}, which was set aside, went ({size(one.bytes)})")
 
     def _merge(self, parts: list[Segment]) -> None:
         merged = compaction.merge(self._folder, parts)
@@ -142,7 +208,8 @@ class Keeper:
     def _kept(self, symptoms: bool = False) -> list[Kept]:
         """Segments with their sizes; symptoms are looked up only when something has to go for room."""
         plain = [Kept(one, self._sizes[one]) for one in self.segments]
-        going = to_remove(plain, self._retention, disk_of(self._store), self._now_ns())
+        disk = disk_of(self._store)
+        going = to_remove(plain, self._retention, disk, self._now_ns(), self._others_bytes())
         if not going and not symptoms:
             return plain
         for one in self._sizes:
@@ -177,6 +244,14 @@ class Keeper:
         with suppress(OSError):
             segment.path.rename(hidden)
             shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _age_s(segment: Segment) -> float:
+    """For how long a segment has been there; 0 where a clock says nonsense."""
+    try:
+        return max(0.0, (clock.now().realtime_ns - segment.path.stat().st_mtime_ns) / NS)
+    except OSError:
+        return 0.0
 
 
 def _told(gone: list[Going], at_ns: int) -> Event:

@@ -1,32 +1,59 @@
-"""One writer at a time: a lock that the kernel takes away when its owner dies, whatever it dies of."""
+"""One writer at a time: a lock that the kernel takes away when its owner dies, whatever it dies of.
+
+    STORE/lock     {"pid": ..., "since": ..., "journal": ...}
+
+`journal` is the number of the journal that has rows which are not sealed; null: there is none. So whoever reads
+a store notices when that journal is lost.
+"""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.store.private_files import FILE_MODE
+from necroscope.store.regular_file import read_regular
+
+_BYTES = 256
 
 
 class WriterLock:
     """The right to write a store, until `release` or the end of the process. Refusal names who has it since when."""
 
     def __init__(self, store: Path) -> None:
-        path = store / "lock"
+        self._path = path = store / "lock"
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o640)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, FILE_MODE)
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error.strerror}", "run as root, or give --store") from error
+        with suppress(OSError):
+            os.fchmod(self._fd, FILE_MODE)  # the umask may have taken bits away
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             owner = _owner(self._fd)
             os.close(self._fd)
             raise Unavailable(f"{store} is being written by {owner}", "stop it, or give another --store") from error
-        self._tell()
+        self._since = clock.iso(clock.now().realtime_ns)
+        self.journal: int | None = None
+        self.tell(None)
+
+    def lost(self) -> bool:
+        """Whether the store was removed or replaced under the lock. Not to be known is not to be lost."""
+        try:
+            there = self._path.lstat()
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            return error.errno == errno.ESTALE
+        ours = os.fstat(self._fd)
+        return (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
 
     def release(self) -> None:
         """Give the right back."""
@@ -34,14 +61,25 @@ class WriterLock:
             os.close(self._fd)
             self._fd = -1
 
-    def _tell(self) -> None:
-        """Who owns the lock is a courtesy: a full disk must not keep the writer from its work."""
-        text = json.dumps({"pid": os.getpid(), "since": clock.iso(clock.now().realtime_ns)}) + "\n"
+    def tell(self, journal: int | None) -> None:
+        """Who owns the lock, and which journal has rows. A courtesy: a full disk must not keep the writer from its
+        work. It is one write of a steady length, so that readers find all of it."""
+        self.journal = journal
+        text = json.dumps({"pid": os.getpid(), "since": self._since, "journal": journal})
         try:
-            os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, text.encode(), 0)
+            os.pwrite(self._fd, f"{text:<{_BYTES - 1}}\n".encode(), 0)
+            os.ftruncate(self._fd, _BYTES)
         except OSError:
             return
+
+
+def journal_told(store: Path) -> int | None:
+    """The journal that must be there, or sealed; None when nobody knows of any."""
+    try:
+        number = json.loads(read_regular(store / "lock", _BYTES))["journal"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return number if type(number) is int else None
 
 
 def _owner(fd: int) -> str:

@@ -12,8 +12,12 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
+from necroscope.store.aside import segments_aside
 from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
+from necroscope.store.lock import journal_told
+from necroscope.store.manifest import Damaged, manifest_of
+from necroscope.store.regular_file import is_regular, read_regular
 
 _STILL_COMING_S = 0.05
 
@@ -27,9 +31,10 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     rollups: tuple[Segment, ...] = ()
 
-    def files(self, table: str) -> list[Path]:
-        """The Parquet files of a table."""
-        return [path for path in (segment.file(table) for segment in self.segments) if path.exists()]
+    def holding(self, table: str) -> list[Segment]:
+        """The segments that must have rows of a table, whether or not their file is still there and right; of older
+        ones, those that have a file."""
+        return [one for one in self.segments if _holds(one, table)]
 
 
 class Store:
@@ -41,7 +46,9 @@ class Store:
 
     def snapshot(self, window: Window | None = None) -> Snapshot:
         """What is there now; of the segments, those that may have rows of the window."""
-        marks = [event for _, event in inbox.waiting(self.folder)]
+        waiting = inbox.waiting(self.folder)
+        # Before the journals and the segments, of which one must have it then.
+        told = journal_told(self.folder)
         found = {
             number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
         }
@@ -51,26 +58,51 @@ class Store:
         sealed = {number for number in found if any(one.first <= number <= one.last for one in segments)}
         live = {number: contents for number, contents in found.items() if number not in sealed}
         parts = [contents.tables for contents in live.values()]
-        if marks:
+        if waiting.events:
             from necroscope.store import rows
 
-            parts.append({"events": rows.event_rows(marks)})
-        notes = tuple(f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note)
+            parts.append({"events": rows.event_rows(event for _, event in waiting.events)})
+        notes = [f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note]
+        if told is not None and told not in found and not any(one.first <= told <= one.last for one in segments):
+            notes.append(f"journal {told}: it is lost, with all rows that were not sealed yet")
+        notes += [f"{path} is damaged and left out" for path in waiting.damaged]
+        notes += [
+            f"{one.path} is damaged and left out" for one in _aside(self.folder, segments) if one.overlaps(window)
+        ]
         return Snapshot(
             tuple(one for one in segments if one.overlaps(window)),
             join(parts),
-            notes,
+            tuple(notes),
             tuple(one for one in rollups.counting(rolled, segments) if one.overlaps(window)),
         )
+
+
+def _aside(store: Path, segments: list[Segment]) -> list[Segment]:
+    """Segments that were set aside and whose rows are nowhere else."""
+    return [
+        one
+        for one in segments_aside(store)
+        if not any(one.first >= it.first and one.last <= it.last for it in segments)
+    ]
+
+
+def _holds(segment: Segment, table: str) -> bool:
+    try:
+        manifest = manifest_of(segment)
+    except Damaged:
+        return True
+    except FileNotFoundError:
+        return False
+    return is_regular(segment.file(table)) if manifest is None else table in manifest
 
 
 def _read(path: Path) -> Contents | None:
     """A journal; None when it was sealed in the meantime. A frame that is still coming in is waited for."""
     try:
-        contents = read(path.read_bytes())
+        contents = read(read_regular(path))
         if contents.note:
             clock.sleep(_STILL_COMING_S)
-            contents = read(path.read_bytes())
+            contents = read(read_regular(path))
     except OSError:
         return None
     return contents

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from necroscope.clock import NS
+from necroscope.store.aside import Part
 from necroscope.store.catalog import Segment
+from necroscope.store.sealed_file import UNREADABLE
 from necroscope.store.segment import read_table
 from necroscope.store.tables import SYMPTOM_SOURCES
 
@@ -85,15 +85,15 @@ def disk_of(folder: Path) -> Disk:
     return Disk(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
-def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int) -> list[Going]:
-    """Segments that have to go, in the order in which they should."""
+def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int, others_bytes: int = 0) -> list[Going]:
+    """Segments that have to go, in the order in which they should. `others_bytes`: what else lies in the store."""
     newest_ns = max((one.segment.to_ns for one in kept), default=0)
     oldest_ns = min(now_ns, newest_ns) - int(rules.max_age_s * NS)
     going = [Going(one.segment, one.bytes, OLD) for one in kept if one.segment.to_ns < oldest_ns]
     staying = sorted(
         (one for one in kept if one.segment.to_ns >= oldest_ns), key=lambda one: (one.near_symptom, one.segment)
     )
-    held = sum(one.bytes for one in staying)
+    held = sum(one.bytes for one in staying) + others_bytes
     freed = sum(one.bytes for one in going)
     for one in staying:
         full = held > rules.limit_bytes(disk)
@@ -106,11 +106,23 @@ def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int) -
     return going
 
 
+def aside_to_remove(parts: Sequence[Part], rules: Retention, disk: Disk, now_ns: int) -> list[Part]:
+    """What was set aside and has to go: what is too old, and of more than half of the store, the oldest."""
+    oldest_ns = now_ns - int(rules.max_age_s * NS)
+    held = sum(one.bytes for one in parts)
+    going = []
+    for one in parts:
+        if one.since_ns < oldest_ns or held > rules.limit_bytes(disk) // 2:
+            going.append(one)
+            held -= one.bytes
+    return going
+
+
 def symptom_times(segment: Segment) -> list[int]:
     """When a segment's symptoms were."""
     try:
         table = read_table(segment, "events", ["at_ns", "source"])
-    except (OSError, pa.ArrowException):
+    except UNREADABLE:
         return []
     if table is None:
         return []

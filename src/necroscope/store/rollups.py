@@ -1,9 +1,9 @@
 """Roll-ups over many segments, so that hours are looked at through tens of files and not through thousands.
 
-    STORE/rollups/FROM-TO-FIRST-LAST/core_peaks.parquet     the worst look of every ten seconds of each core
-    STORE/rollups/FROM-TO-FIRST-LAST/symptoms.parquet       the events that tell of trouble
-    STORE/rollups/FROM-TO-FIRST-LAST/tasks.parquet          samples by thread
-    STORE/rollups/FROM-TO-FIRST-LAST/flames.parquet         samples by thread name and stack, and stacks.parquet
+    STORE/rollups/FROM-TO-FIRST-LAST-CHECK/core_peaks.parquet     the worst look of every ten seconds of each core
+    STORE/rollups/FROM-TO-FIRST-LAST-CHECK/symptoms.parquet       the events that tell of trouble
+    STORE/rollups/FROM-TO-FIRST-LAST-CHECK/tasks.parquet          samples by thread
+    STORE/rollups/FROM-TO-FIRST-LAST-CHECK/flames.parquet         samples by thread name and stack, and stacks.parquet
 
 Names mean what those of segments mean. Everything here can be made again from the segments, and whoever finds no
 roll-up reads these. One counts while segments hold all its numbers: after some of them went it is passed over, then
@@ -21,8 +21,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from necroscope.clock import NS
-from necroscope.store.catalog import Segment, entries_by_number, parse_segment, segment_name, sync_path
-from necroscope.store.segment import read_table, write_table
+from necroscope.store.catalog import Segment, entries_by_number, sync_path
+from necroscope.store.private_files import make_folder
+from necroscope.store.sealed_file import UNREADABLE
+from necroscope.store.segment import read_table, stage
 from necroscope.store.tables import SYMPTOM_SOURCES
 
 # A quarter of an hour, less what a segment may be short of.
@@ -78,22 +80,17 @@ def due(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[Segment
 def roll_up(store: Path, parts: Sequence[Segment]) -> Segment | None:
     """Write the roll-up of segments that follow each other. Raises OSError."""
     folder = store / "rollups"
-    folder.mkdir(mode=0o750, exist_ok=True)
-    first, last = parts[0].first, parts[-1].last
+    make_folder(folder)
     span = min(one.from_ns for one in parts), max(one.to_ns for one in parts)
-    hidden, final = folder / f".{first:08d}-{last:08d}", folder / segment_name(*span, first, last)
-    shutil.rmtree(hidden, ignore_errors=True)
+    what = Segment(parts[0].first, parts[-1].last, *span, folder)
+    staged = stage(folder, ((name, table, _FEW_ROWS) for name, table in _tables(parts)), what)
     try:
-        hidden.mkdir(mode=0o750)
-        for name, table in _tables(parts):
-            write_table(hidden, name, table, _FEW_ROWS)
-        sync_path(hidden)
-        hidden.rename(final)
+        made = staged.publish()
         sync_path(folder)
-    except (OSError, pa.ArrowException):
-        shutil.rmtree(hidden, ignore_errors=True)
+    except OSError:
+        shutil.rmtree(staged.hidden, ignore_errors=True)
         raise
-    return parse_segment(final)
+    return made
 
 
 class Roller:
@@ -115,7 +112,7 @@ class Roller:
                 return
             try:
                 made = roll_up(self._store, parts)
-            except (OSError, pa.ArrowException):
+            except UNREADABLE:
                 # No room, or one of them is damaged or gone: they are read as they are.
                 self._alone.update(parts)
                 continue

@@ -7,7 +7,9 @@ core, stacks as sorted text of which only what differs from the one before is ke
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ import pyarrow.parquet as pq
 
 from necroscope.store.arrow import Tables, joined, time_range
 from necroscope.store.catalog import Segment, parse_segment, segment_name, sync_path
+from necroscope.store.manifest import Listed, listed, write_manifest
+from necroscope.store.private_files import make_folder, open_new
+from necroscope.store.sealed_file import open_sealed
 from necroscope.store.tables import FORMAT_VERSION, JOURNAL, SEGMENT
 
 # How hard zstd tries: what is merged stays for days; what is sealed or imported must cost little.
@@ -82,17 +87,22 @@ def stage_segment(folder: Path, tables: Tables, first: int, last: int, level: in
     span = time_range(tables)
     if span is None:
         return None
-    staged = Staged(folder / f".{first:08d}-{last:08d}", folder / segment_name(*span, first, last))
-    shutil.rmtree(staged.hidden, ignore_errors=True)
+    return stage(folder, pack.packed(tables, first), Segment(first, last, *span, folder), level)
+
+
+def stage(folder: Path, tables: Iterable[tuple[str, pa.Table, int]], what: Segment, level: int = FAST) -> Staged:
+    """Write and sync the files of some tables, each with its rows per row group, and their manifest."""
+    hidden = folder / f".{what.first:08d}-{what.last:08d}"
+    shutil.rmtree(hidden, ignore_errors=True)
     try:
-        staged.hidden.mkdir(mode=0o750)
-        for name, table, groups in pack.packed(tables, first):
-            write_table(staged.hidden, name, table, groups, level)
-        sync_path(staged.hidden)
-    except OSError:
-        shutil.rmtree(staged.hidden, ignore_errors=True)
+        make_folder(hidden)
+        made = {name: write_table(hidden, name, table, groups, level) for name, table, groups in tables}
+        check = write_manifest(hidden, made)
+        sync_path(hidden)
+    except BaseException:
+        shutil.rmtree(hidden, ignore_errors=True)
         raise
-    return staged
+    return Staged(hidden, folder / segment_name(what.from_ns, what.to_ns, what.first, what.last, check))
 
 
 def read_segment(segment: Segment) -> Tables:
@@ -105,12 +115,15 @@ def read_segment(segment: Segment) -> Tables:
 
 
 def read_table(segment: Segment, name: str, columns: list[str] | None = None) -> pa.Table | None:
-    """One table of a segment; None when it has no rows."""
+    """One table of a segment; None when it has no rows, or the segment is gone. Raises as `open_sealed` does."""
     try:
-        with pq.ParquetFile(segment.file(name), page_checksum_verification=True) as file:
-            return file.read(columns=columns, use_threads=False)
+        file = open_sealed(segment, name)
     except FileNotFoundError:
         return None
+    if file is None:
+        return None
+    with file:
+        return file.read(columns=columns)
 
 
 def merged(parts: list[Tables]) -> Tables:
@@ -127,9 +140,10 @@ def size_bytes(segment: Segment) -> int:
         return 0
 
 
-def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, level: int = FAST) -> None:
-    """Write and sync the file of a table, whose rows are as a segment has them."""
+def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, level: int = FAST) -> Listed:
+    """Write and sync the file of a table, whose rows are as a segment has them; what a manifest says of it."""
     path = folder / f"{name}.parquet"
+    os.close(open_new(path))
     encodings = _ENCODINGS[name]
     options: dict[str, Any] = {
         "use_dictionary": [column for column in table.column_names if column not in encodings],
@@ -149,3 +163,4 @@ def write_table(folder: Path, name: str, table: pa.Table, rows_per_group: int, l
         writer.write_table(table, row_group_size=rows_per_group)
         writer.add_key_value_metadata({"necroscope": str(FORMAT_VERSION)})
     sync_path(path)
+    return listed(path, pq.read_metadata(path))

@@ -19,13 +19,14 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.store.arrow import Tables
+from necroscope.store.aside import set_aside
 from necroscope.store.catalog import journals, sync_path
 from necroscope.store.journal import Journal, Lost, together
 from necroscope.store.keeper import Keeper
 from necroscope.store.segment import Staged, write_segment
 from necroscope.store.tables import Event
 
-GAP = "recorder-gap"
+GAP, DAMAGED = "recorder-gap", "store-damaged"
 
 _RETRY_S = 5.0
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -45,8 +46,15 @@ class Spool:
     """Takes rows, seals journals. `number` is that of the journal being written: when it changes, a new journal has
     begun, which must tell everything anew."""
 
-    def __init__(self, store: Path, keeper: Keeper, max_unwritten_bytes: int) -> None:
-        self._store, self._keeper = store, keeper
+    def __init__(
+        self,
+        store: Path,
+        keeper: Keeper,
+        max_unwritten_bytes: int,
+        on_journal: Callable[[int | None], None] = lambda number: None,
+    ) -> None:
+        self._store, self._keeper, self._on_journal = store, keeper, on_journal
+        self._told: int | None = None
         self._max_unwritten = max_unwritten_bytes
         self._waiting: deque[Journal] = deque()
         self._lost: list[Lost] = []
@@ -132,11 +140,39 @@ class Spool:
         that are appended next; when those are lost, they are told again."""
         if not self._writes or self._telling is not None:
             return []
+        self.tell(self._keeper.take_news())
         removals, gone = self._keeper.untold()
         gaps = [_gap(self._lost, self._lost_why)] if self._lost else []
         if events := self._events + removals + gaps:
             self._telling = _Telling(self._journal, len(self._events), len(self._lost), gone)
         return events
+
+    def tell(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
+        """Events to come, about the store itself. They are not later than its rows: see `Keeper.untold`."""
+        if at_ns is None:
+            newest_ns = max((segment.to_ns for segment in self._keeper.segments), default=1 << 62)
+            at_ns = min(clock.now().realtime_ns, newest_ns)
+        self._events += [Event(at_ns, kind, "recorder", "store", text) for text in news]
+
+    def put_back(self) -> None:
+        """The store was removed or replaced: what the journals have goes into the one that is there now.
+
+        In a store whose numbers are as high as theirs they would be taken for sealed: their rows are lost then.
+        """
+        highest = max([0, *journals(self._store), *(segment.last for segment in self._keeper.segments)])
+        for journal in [*self._waiting, self._journal]:
+            if journal.gone and highest < journal.number:
+                journal.put_back()
+        if highest >= self._journal.number:
+            self._waiting.clear()
+            self.number = highest
+            self._begin()
+            self.tell(["another store is in its place: what was not sealed yet is lost"], GAP)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the journal being written was removed."""
+        return self._journal.gone
 
     def _adopt(self) -> int:
         """Journals that an earlier writer left behind; returns the highest number in use."""
@@ -159,6 +195,8 @@ class Spool:
         bytes_before = self._journal.written_bytes
         before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
         self.written_bytes += self._journal.written_bytes - bytes_before
+        if self._journal.written_bytes and self._told != self._journal.number:
+            self._name(self._journal.number)
         if not self._writes:
             self._bound_memory()
         elif not before:
@@ -169,15 +207,42 @@ class Spool:
         return self._writes
 
     def _seal_one(self, journal: Journal) -> None:
-        contents = journal.contents()
+        try:
+            contents = journal.contents()
+        except OSError as error:
+            self._give_up(journal, os.strerror(error.errno) if error.errno else str(error))
+            return
         segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number)
         if segment is not None:
             self._keeper.added(segment)
         if contents.note:
-            at_ns = segment.to_ns if segment else clock.now().realtime_ns
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
-            self._events.append(Event(at_ns, GAP, "recorder", "store", text))
+            self.tell([text], GAP, segment.to_ns if segment else None)
+        if segment is None:
+            self._unname(journal)
         journal.remove()
+
+    def _name(self, number: int | None) -> None:
+        self._told = number
+        self._on_journal(number)
+
+    def _unname(self, journal: Journal) -> None:
+        """It goes, and no segment has its number: nobody may miss it."""
+        if self._told == journal.number:
+            self._name(None)
+
+    def all_sealed(self) -> None:
+        """Nobody may miss a journal from now on, if none is left."""
+        if not self._waiting and not self._journal.written_bytes:
+            self._name(None)
+
+    def _give_up(self, journal: Journal, why: str) -> None:
+        """A journal that cannot be read must not hold up those after it."""
+        self._unname(journal)
+        text = f"journal {journal.number} cannot be read ({why}), and its rows are missing"
+        with suppress(OSError):
+            text += f"; it was set aside as {set_aside(self._store, journal.path).relative_to(self._store)}"
+        self.tell([text])
 
     def _attempt(self, action: Callable[[], None], again: Callable[[], None] | None = None) -> bool:
         """Do it. On a full disk make room, segment by segment, and do it (or `again`) once more; False: not now."""

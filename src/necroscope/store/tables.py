@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import Literal
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 Type = Literal["int32", "int64", "uint64", "float64", "text", "word"]
 """`word` is text that repeats a lot: it is kept as a dictionary."""

@@ -7,6 +7,7 @@ threads at once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,15 +18,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope import clock
-from necroscope.errors import Unavailable
+from necroscope.errors import NecroscopeError, Unavailable
 from necroscope.model import ParentCount, Record, Sample, Signal, UnitState
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import inbox, rows
 from necroscope.store.arrow import Tables, from_rows, joined
-from necroscope.store.catalog import Segment, create
+from necroscope.store.catalog import Segment
 from necroscope.store.core_times import PAUSE_NS, CoreTimes
 from necroscope.store.keeper import Keeper
 from necroscope.store.lock import WriterLock
+from necroscope.store.mending import make_fit
 from necroscope.store.retention import Retention
 from necroscope.store.segment import Staged
 from necroscope.store.signals import Key, SignalLog
@@ -38,12 +40,16 @@ _MAX_SCALES = 100_000
 _TABLES = {table.name: table for table in JOURNAL}
 
 _FIRST_S = 30.0
+LOST = "store-lost"
+# For how long the status tells that the store was lost.
+_TOLD_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class WriterStatus:
     """How the writer does. `bytes` are those of sealed segments; `written_bytes` all that went to journals so far.
-    `hours_left`: for how many hours back it will hold everything; None: not known yet."""
+    `hours_left`: for how many hours back it will hold everything; None: not known yet. `loss`: that
+    the store was removed."""
 
     samples: int
     lost_samples: int
@@ -53,6 +59,7 @@ class WriterStatus:
     written_bytes: int
     hours_left: float | None
     trouble: str
+    loss: str = ""
 
 
 class Writer:
@@ -70,8 +77,9 @@ class Writer:
         signals: Iterable[Signal] = (),
         max_unwritten_bytes: int = 32 << 20,
         stack_bytes: int = 10 << 20,
+        at_any_cost: bool = False,
     ) -> None:
-        self._folder = folder
+        self._folder, self._at_any_cost = folder, at_any_cost
         self._segment_s, self._segment_rows = segment_s, segment_rows
         # The first segment comes early: what sealing needs is then in memory, and what keeps it from working shows.
         self._next_s = min(segment_s, _FIRST_S)
@@ -81,14 +89,16 @@ class Writer:
         self._book = StackBook(stack_bytes)
         self._cores = CoreTimes()
         self._samples = self._unknown_stacks = 0
+        self._loss: tuple[float, str] | None = None
         self._flushed_s = self._synced_s = clock.elapsed_s()
         try:
-            create(folder)
+            news = make_fit(folder, at_any_cost)
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
         self._lock = WriterLock(folder)
         self._keeper = Keeper(folder, retention or Retention())
-        self._spool = Spool(folder, self._keeper, max_unwritten_bytes)
+        self._spool = Spool(folder, self._keeper, max_unwritten_bytes, self._name_journal)
+        self._spool.tell(news)
         self._begin()
         self._spool.seal()
 
@@ -196,6 +206,7 @@ class Writer:
             if merge:
                 self._spool.tidy()
             self.seal()  # what tidying has to tell
+            self._spool.all_sealed()
         finally:
             self._lock.release()
 
@@ -219,7 +230,12 @@ class Writer:
             written_bytes=self._spool.written_bytes,
             hours_left=self.hours_left(),
             trouble=self._spool.trouble,
+            loss=self._of_late(),
         )
+
+    def _of_late(self) -> str:
+        """What happened to the store as a whole: it may be mended already, and has to be seen all the same."""
+        return self._loss[1] if self._loss and clock.elapsed_s() - self._loss[0] < _TOLD_S else ""
 
     # -- inside -----------------------------------------------------------------------------------------
 
@@ -257,8 +273,9 @@ class Writer:
 
     def _write_out(self) -> None:
         self._flushed_s = clock.elapsed_s()
-        # While nothing can be written, marks are safer where they are.
-        marks = [] if self._spool.stuck else inbox.waiting(self._folder, put_aside=True)
+        if self._lost():
+            self._begin_again()
+        marks = self._marks()
         if events := [event for _, event in marks] + self._spool.take_events():
             self._pending.setdefault("events", []).append(rows.event_rows(events))
         tables = self._take()
@@ -273,6 +290,45 @@ class Writer:
         if self._flushed_s - self._synced_s >= self._sync_s:
             self._synced_s = self._flushed_s
             self._spool.sync()
+
+    def _name_journal(self, number: int | None) -> None:
+        self._lock.tell(number)
+
+    def _marks(self) -> tuple[tuple[Path, Event], ...]:
+        """What the inbox has; while nothing can be written, marks are safer there. Files that are no event are put
+        aside, so that nobody reads them again and again."""
+        if self._spool.stuck:
+            return ()
+        waiting = inbox.waiting(self._folder)
+        for path in waiting.damaged:
+            with suppress(OSError):
+                path.rename(path.with_suffix(".bad"))
+                self._spool.tell([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
+        return waiting.events
+
+    def _lost(self) -> bool:
+        """Whether the store was removed or replaced, or parts of it: `rm -r` takes one after the other."""
+        parts = (self._folder / name for name in ("format.json", "segments", "journal"))
+        return self._lock.lost() or self._spool.gone or not all(map(os.path.lexists, parts))
+
+    def _begin_again(self) -> None:
+        """The store, its filesystem or the journal was removed or replaced: make it anew and go on. What was not
+        sealed is still held by this process, and comes back."""
+        try:
+            news = make_fit(self._folder, self._at_any_cost)
+            if self._lock.lost():
+                self._lock.release()
+                named = self._lock.journal
+                self._lock = WriterLock(self._folder)
+                self._lock.tell(named)
+            self._keeper.look_again()
+            self._spool.put_back()
+        except (OSError, NecroscopeError) as error:
+            self._loss = clock.elapsed_s(), f"the store was removed, and cannot be made anew: {error}"
+            return
+        self._loss = clock.elapsed_s(), "the store was removed or replaced while it was written; it was made anew"
+        self._spool.tell(news)
+        self._spool.tell([self._loss[1]], LOST)
 
     def _take(self) -> Tables:
         pending, self._pending, self._pending_rows = self._pending, {}, 0

@@ -207,9 +207,7 @@ def test_lines_that_tell_utc_too_tell_the_zone_of_the_others() -> None:
     assert [event.at_ns for event in read(text)] == [utc]
     reader = RayLogs(io.BytesIO((GCS + FAILED.format(1) + "\n").encode()))
     assert list(reader.rows())
-    assert reader.notes() == (
-        "its times are local, of a zone that it does not tell, and taken as UTC: see --zone",
-    )
+    assert reader.notes() == ("its times are local, of a zone that it does not tell, and taken as UTC: see --zone",)
 
 
 def test_logs_of_containers() -> None:

@@ -1,0 +1,98 @@
+"""The files that a query reads, and whether they are what was sealed: DuckDB looks at no checksum, so we do before.
+
+Only tables that the query can reach are checked, every byte of them; what was found right is not checked again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from necroscope.query.views import HELPERS, VIEWS
+from necroscope.store.catalog import Segment
+from necroscope.store.reader import Snapshot
+from necroscope.store.sealed_file import UNREADABLE, open_sealed
+from necroscope.store.tables import SEGMENT
+
+_TABLE = re.compile(r"\bstore\.(\w+)")
+_VIEW = re.compile(r"\b(?:from|join)\s+(\w+)\b(?!\.)")
+_WORD = re.compile(r"\w+")
+_AT_ONCE = 4
+
+
+class SqlFiles:
+    """The files of a snapshot. `damaged` are those that were found to be, and are not listed any more."""
+
+    def __init__(self, snapshot: Snapshot, damaged: Iterable[Path] = ()) -> None:
+        self.damaged = set(damaged)
+        self._right: set[Path] = set()
+        self._holding = {table.name: snapshot.holding(table.name) for table in SEGMENT}
+
+    def paths(self, table: str) -> list[Path]:
+        """Where the rows of a table are."""
+        return [path for one in self._holding[table] if (path := one.file(table)) not in self.damaged]
+
+    def all(self) -> list[Path]:
+        """Every file."""
+        return [path for table in self._holding for path in self.paths(table)]
+
+    def gone(self) -> bool:
+        """Whether a segment was merged or removed meanwhile."""
+        return not all(path.parent.exists() for path in self.all())
+
+    def check(self, tables: Iterable[str]) -> bool:
+        """Verify all of some tables; False when damage was found that was not known."""
+        return self._sort_out(tables, whole=True)
+
+    def check_ends(self) -> bool:
+        """Verify that every file is there and begins to make sense; False when damage was found."""
+        return self._sort_out(self._holding, whole=False)
+
+    def _sort_out(self, tables: Iterable[str], whole: bool) -> bool:
+        asked = [(one, name) for name in tables for one in self._holding[name]]
+        asked = [(one, name) for one, name in asked if one.file(name) not in self._right | self.damaged]
+        with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
+            right = list(pool.map(lambda what: _right(what[0], what[1], whole), asked))
+        bad = {one.file(name) for (one, name), well in zip(asked, right, strict=True) if not well}
+        if whole:
+            self._right |= {one.file(name) for one, name in asked} - bad
+        self.damaged |= bad
+        return not bad
+
+
+def tables_of(sql: str) -> frozenset[str]:
+    """The tables that a query may read: those that it names, and those of the views that it names."""
+    words = set(_WORD.findall(sql.lower()))
+    return frozenset().union(*(tables for name, tables in _reach().items() if name in words))
+
+
+@cache
+def _reach() -> Mapping[str, frozenset[str]]:
+    """Tables by the name of a view or of the table itself. A view may be made of other views."""
+    found = {table.name: {table.name} for table in SEGMENT}
+    views = {**dict(HELPERS), **{view.name: view.sql for view in VIEWS}}
+    for name in views:
+        found.setdefault(name, set())
+    for _ in views:
+        for name, sql in views.items():
+            found[name] |= set(_TABLE.findall(sql)).union(*(found[one] for one in _VIEW.findall(sql) if one in views))
+    return {name: frozenset(tables) for name, tables in found.items()}
+
+
+def _right(segment: Segment, table: str, whole: bool) -> bool:
+    """Whether a file can be believed; one of a segment that is gone is not to blame."""
+    try:
+        file = open_sealed(segment, table)
+        if file is not None:
+            with file:
+                if whole:
+                    file.verify()
+    except FileNotFoundError:
+        return True
+    except UNREADABLE:
+        return not segment.path.exists()
+    return True
