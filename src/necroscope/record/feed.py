@@ -19,6 +19,7 @@ from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
+from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.session import PerfSession
@@ -194,11 +195,14 @@ def make_decoder(host: Host, symbols: Symbols) -> Decoder:
     try:
         where = layout(host)
     except Unavailable:
-        return Decoder(symbols)
+        return Decoder(symbols, churn=CgroupChurn())
     mount, row = where.mount_of("memory"), where.controllers.get("memory")
     if mount is None or mount.v2:
-        return Decoder(symbols, memory_root=0)
-    return Decoder(symbols, cgroup_of=lambda pid: memory_cgroup(host, pid), memory_root=row.hierarchy if row else None)
+        return Decoder(symbols, memory_root=0, churn=CgroupChurn(0))
+    number = row.hierarchy if row else None
+    return Decoder(
+        symbols, cgroup_of=lambda pid: memory_cgroup(host, pid), memory_root=number, churn=CgroupChurn(number)
+    )
 
 
 def memory_cgroup(host: Host, pid: int) -> str:

@@ -18,7 +18,7 @@ from necroscope.sense.perf.walk import Block, joined, only
 
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
-_AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+_AT_ONCE = (Type.KSYMBOL,)
 _ENOUGH_WORDS = 1 << 17
 _FAR_NS = 3600 * 10**9
 
@@ -133,7 +133,8 @@ class Intake:
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
             self.pending.samples.append(rows)
-            self.pending.raws.extend(found.raws)
+            if found.raws is not None:
+                self.pending.raws.append(found.raws)
 
     def _wants_raw(self, attr: EventAttr) -> bool:
         return attr.tracepoint and attr.config in self.wanted_raw
@@ -156,6 +157,7 @@ class Intake:
             sideband.notices(block, self._trailers, *_AT_ONCE),
             sideband.kernel_mappings(block, self._trailers),
             self._first_mapped(maps, before),
+            sideband.cgroups(block, self._trailers),
         )
 
     def _first_mapped(self, maps: list[Mappings], before: int) -> list[tuple[MappedFile, int]]:
@@ -185,3 +187,4 @@ class Sideline:
     notices: list[Notice]
     kernel: list[Notice]
     files: list[tuple[MappedFile, int]]
+    cgroups: Block | None = None
