@@ -23,7 +23,7 @@ from necroscope.sense.inventory import online_cpus
 from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.sense.perf.session import PerfSession
+from necroscope.sense.perf.session import FREQUENCY_HZ, PerfOptions, PerfSession
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Symbols, live_symbols
 from necroscope.store.tables import Event
@@ -39,11 +39,12 @@ _QUEUED = 512
 class PerfFeed:
     """Runs perf until closed. `rows` and `events` hand out what came since they were last asked."""
 
-    def __init__(self, host: Host, start: Callable[[Host], PerfSession] = PerfSession.start) -> None:
+    def __init__(self, host: Host, start: Callable[..., PerfSession] = PerfSession.start) -> None:
         self._host, self._start = host, start
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.sampled = Sampled()
+        self._name_programs, self._frequency_hz = True, FREQUENCY_HZ
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
         self._asked = ""
@@ -83,6 +84,14 @@ class PerfFeed:
         """The writer bounds its memory of stacks; from now on all of them come anew."""
         self._forgotten.set()
 
+    def name_programs(self, wanted: bool) -> None:
+        """Look for names of functions that are new, or no longer."""
+        self._name_programs = wanted
+
+    def sample_at(self, frequency_hz: int) -> None:
+        """Sample so often from now on; perf is started anew for that."""
+        self._frequency_hz = frequency_hz
+
     def close(self, patience_s: float = 10.0) -> list[Row]:
         """End perf; the rows that were still on their way."""
         self._stop.set()
@@ -113,7 +122,7 @@ class PerfFeed:
 
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
-        with self._start(self._host) as session:
+        with self._begun() as session:
             self._session = session
             try:
                 symbols, blind = live_symbols(self._host)
@@ -130,6 +139,11 @@ class PerfFeed:
         if not self._stop.is_set():
             self._silence.began(reason)
             self._tell("perf-ended", reason)
+
+    def _begun(self) -> PerfSession:
+        if self._frequency_hz == FREQUENCY_HZ:
+            return self._start(self._host)
+        return self._start(self._host, PerfOptions(frequency_hz=self._frequency_hz))
 
     def _failed(self, complaint: str) -> None:
         """The same complaint, again and again, is told once."""
@@ -152,6 +166,9 @@ class PerfFeed:
                 return f"perf did not answer for {HANGING_S:.0f} s and was ended"
             if online_cpus(self._host) != cpus:
                 return "CPUs came or went"
+            decoder.name_programs(self._name_programs)
+            if self._frequency_hz != session.options.frequency_hz:
+                return f"samples are taken at {self._frequency_hz} Hz from now on (see recorder-sheds)"
         return "asked to end"
 
     def _put(self, rows: list[Row]) -> None:
