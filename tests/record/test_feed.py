@@ -51,8 +51,10 @@ class Starter:
     def __init__(self, host: Host, start: Callable[[Host], Any], learns: bool = False) -> None:
         self._host, self._start, self._learns = host, start, learns
         self.ends: list[bool] = []
+        self.asked: list[int] = []
 
-    def start(self) -> Any:
+    def start(self, frequency_hz: int) -> Any:
+        self.asked.append(frequency_hz)
         return self._start(self._host)
 
     def ended(self, session: object, hung: bool = False) -> bool:
@@ -135,6 +137,32 @@ class Quiet(Nonsense):
         return b""
 
 
+class At(Quiet):
+    """A perf that samples at the frequency that was asked for."""
+
+    def __init__(self, hertz: int) -> None:
+        super().__init__()
+        self.options = PerfOptions(frequency_hz=hertz)
+
+
+def test_another_frequency_starts_perf_anew_and_says_why(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
+    starter = Starter(hurried, lambda _: At(starter.asked[-1]))
+    asked = starter.asked
+    running = PerfFeed(hurried, starter)
+    deadline = time.monotonic() + 10
+    for hertz in (29, 97):
+        while not asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.sample_at(hertz)
+        while asked[-1] != hertz and time.monotonic() < deadline:
+            time.sleep(0.01)
+    running.close()
+    assert asked == [97, 29, 97]
+    told = [event.text for event in running.events() if event.kind == "perf-ended"]
+    assert told == [f"samples are taken at {hertz} Hz from now on (see recorder-sheds)" for hertz in (29, 97)]
+
+
 class Chatty(Quiet):
     """A perf that brings something twice, then ends."""
 
@@ -155,6 +183,9 @@ class Clocked:
 
     def finish(self) -> list[Any]:
         return []
+
+    def name_programs(self, wanted: bool) -> None:
+        """Nothing here has names."""
 
 
 def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,10 +17,13 @@ from typing import Protocol
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
 from necroscope.record.gaps import Silence, gap, own_event
+from necroscope.record.sampled import Sampled
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
+from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.launch.complaints import first_sentence
+from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.sense.perf.launch.starter import PerfStarter
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
@@ -42,7 +45,7 @@ _HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
 class Starter(Protocol):
     """What starts one perf after another: `PerfStarter`."""
 
-    def start(self) -> PerfSession:
+    def start(self, frequency_hz: int) -> PerfSession:
         """A perf whose stream has begun."""
 
     def ended(self, session: PerfSession, hung: bool = False) -> bool:
@@ -56,6 +59,8 @@ class PerfFeed:
         self._host, self._starter = host, starter or PerfStarter(host)
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.sampled = Sampled()
+        self._name_programs, self._frequency_hz = True, FREQUENCY_HZ
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
         self._asked = ""
@@ -97,6 +102,14 @@ class PerfFeed:
         """The writer bounds its memory of stacks; from now on all of them come anew."""
         self._forgotten.set()
 
+    def name_programs(self, wanted: bool) -> None:
+        """Look for names of functions that are new, or no longer."""
+        self._name_programs = wanted
+
+    def sample_at(self, frequency_hz: int) -> None:
+        """Sample so often from now on; perf is started anew for that."""
+        self._frequency_hz = frequency_hz
+
     def close(self, patience_s: float = 10.0) -> list[Row]:
         """End perf; the rows that were still on their way."""
         self._stop.set()
@@ -129,7 +142,7 @@ class PerfFeed:
 
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
-        with self._starter.start() as session:
+        with self._starter.start(self._frequency_hz) as session:
             self._session = session
             try:
                 symbols, blind = live_symbols(self._host)
@@ -180,9 +193,13 @@ class PerfFeed:
                 return _HUNG
             if online_cpus(self._host) != cpus:
                 return "CPUs came or went"
+            decoder.name_programs(self._name_programs)
+            if self._frequency_hz != session.options.frequency_hz:
+                return f"samples are taken at {self._frequency_hz} Hz from now on (see recorder-sheds)"
         return "asked to end"
 
     def _put(self, rows: list[Row]) -> None:
+        self.sampled.add(rows)
         self._tell_gap(self._silence.heard(rows))
         if self._asked and (sampled := _sampled(rows)):
             self._tell("perf-sampling", _sampling(self._asked, sampled))
@@ -226,13 +243,14 @@ def make_decoder(host: Host, symbols: Symbols, cgroups: bool = True) -> Decoder:
     try:
         where = layout(host)
     except Unavailable:
-        return Decoder(symbols)
+        return Decoder(symbols, churn=CgroupChurn())
     mount, row = where.mount_of("memory"), where.controllers.get("memory")
     if mount is None or mount.v2:
         asked = None if cgroups else (lambda pid: cgroup_of(host, pid, ""))
-        return Decoder(symbols, cgroup_of=asked, memory_root=0)
+        return Decoder(symbols, cgroup_of=asked, memory_root=0, churn=CgroupChurn(0))
+    number = row.hierarchy if row else None
     return Decoder(
-        symbols, cgroup_of=lambda pid: cgroup_of(host, pid, "memory"), memory_root=row.hierarchy if row else None
+        symbols, cgroup_of=lambda pid: cgroup_of(host, pid, "memory"), memory_root=number, churn=CgroupChurn(number)
     )
 
 

@@ -64,7 +64,8 @@ def _by_us(path: Path) -> tuple[list[Told], list[tuple[str, ...]]]:
         for row in data.rows():
             if isinstance(row, SampleBatch):
                 frames.update({stack.stack_id: stack.frames for stack in row.stacks})
-                for index in range(len(row)):
+                # perf does not print samples of a thread that has just ended, which the kernel gives the pid -1.
+                for index in np.flatnonzero(row.pid >= 0).tolist():
                     comm = row.comms[row.comm[index]]
                     numbers = (int(column[index]) for column in (row.at_ns, row.cpu, row.pid, row.tid))
                     told.append((*numbers, comm))  # type: ignore[arg-type]

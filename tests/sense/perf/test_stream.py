@@ -402,9 +402,16 @@ def test_samples_of_no_event_are_counted() -> None:
 
 
 def test_a_name_given_to_an_event_is_used() -> None:
+    update = struct.pack("<QQ", 2, 9) + b"my-event:u\0"
+    faults = attr(ids=(9,), config=2)
+    rows, _ = decode(faults, record(Type.EVENT_UPDATE, update), Maker(counter=9).sample(10, 1))
+    assert recorded.samples(rows)[0][6] == "my-event"
+
+
+def test_a_name_does_not_hide_that_an_event_stands_for_time() -> None:
     update = struct.pack("<QQ", 2, 7) + b"my-event:u\0"
     rows, _ = decode(record(Type.EVENT_UPDATE, update), on.sample(10, 1))
-    assert recorded.samples(rows)[0][6] == "my-event"
+    assert recorded.samples(rows)[0][6] == "cpu-clock"
 
 
 @pytest.mark.parametrize("payload", [b"", b"\x28\xb5\x2f\xfd garbage", b"not zstd at all"])

@@ -11,7 +11,9 @@ it is counted and left out, and its neighbours do not notice.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +77,40 @@ class RawFields:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class RawRows:
+    """What tracepoints wrote, in the order it was read. Each row's words begin with the length of its bytes, which
+    takes four; `words` is how many there are, and `data` all of them."""
+
+    time: U64s
+    event: NDArray[np.int32]
+    pid: NDArray[np.uint32]
+    words: I64s
+    data: U64s
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    @property
+    def start(self) -> I64s:
+        """The word in `data` where each row begins."""
+        return np.cumsum(self.words) - self.words
+
+    def take(self, wanted: NDArray[np.bool_]) -> RawRows:
+        """The rows where `wanted` is true."""
+        data = self.data[np.repeat(wanted, self.words)]
+        return replace(select(replace(self, data=self.time), wanted), data=data)
+
+    def fields(self) -> Iterator[RawFields]:
+        """The rows one by one."""
+        octets, start = self.data.view(np.uint8), self.start
+        sizes = (self.data[start] & np.uint64(0xFFFFFFFF)).tolist()
+        pids = self.pid.view(np.int32).tolist()
+        columns = (self.time.tolist(), self.event.tolist(), pids, (start * 8 + 4).tolist(), sizes)
+        for time, event, pid, place, size in zip(*columns, strict=True):
+            yield RawFields(time, event, pid, octets[place : place + size].tobytes())
+
+
 def events_of_samples(block: Block, at: I64s, events: Events) -> NDArray[np.int32]:
     """Which event each sample belongs to; -1 when its id is nobody's."""
     if len(events) == 1:
@@ -93,44 +129,55 @@ class Extracted:
     `left_stacks` counts samples with a copy of the user's stack that nobody unwinds (`--call-graph dwarf`)."""
 
     rows: SampleRows
-    raws: list[RawFields]
+    raws: RawRows | None
     whole: I64s
     broken: int
     left_stacks: int = 0
 
 
-def extracted(block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> Extracted:
-    """Read the samples of one event."""
+def extracted(
+    block: Block,
+    at: I64s,
+    attr: EventAttr,
+    event: NDArray[np.int32],
+    want_raw: bool = False,
+    few: Callable[[NDArray[np.uint32]], I64s] | None = None,
+) -> Extracted:
+    """Read samples of events that are laid out alike, as `attr` says; `event` tells which each is of. Of what
+    tracepoints wrote all is read; with `few`, only some of the samples themselves, chosen by their processes."""
     native = loops()
     if native is not None and not attr.sample_type & _BEFORE_CGROUP:
-        return _in_one_pass(native, block, at, attr, position)
-    extractor = _Extractor(block, at, attr, position, want_raw)
-    rows, raws = extractor.rows()
+        return _in_one_pass(native, block, at, attr, event)
+    extractor = _Extractor(block, at, attr, event, want_raw)
+    rows, raws = extractor.rows(few)
     return Extracted(rows, raws, extractor.whole, extractor.broken, extractor.left_stacks)
 
 
-def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, position: int) -> Extracted:
+def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32]) -> Extracted:
     fields = (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD, Sample.IP)
     time, tid, cpu, period, ip = (-1 if (word := attr.word_of(field)) is None else word for field in fields)
     before, chain, cgroup = attr.words_before_variable(), attr.has(Sample.CALLCHAIN), attr.has(Sample.CGROUP)
     layout = Layout(time, tid, cpu, period, ip, before, chain, cgroup)
     columns = native.samples(block.words, block.start, block.size, at, layout)
     whole = columns.pop("whole")
-    rows = SampleRows(event=np.full(whole.size, position, np.int32), **columns)
-    return Extracted(rows, [], whole, int(at.size - whole.size))
+    own = event if whole.size == at.size else event[np.searchsorted(at, whole)]
+    rows = SampleRows(event=own, **columns)
+    return Extracted(rows, None, whole, int(at.size - whole.size))
 
 
 class _Extractor:
-    """Reads the samples of one event in one block, whatever their fields."""
+    """Reads the samples of one layout in one block, whatever their fields."""
 
-    def __init__(self, block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> None:
+    def __init__(
+        self, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32], want_raw: bool = False
+    ) -> None:
         self._want_raw = want_raw
         self._words = block.words
         self._attr = attr
-        self._event = position
         fits = block.size[at] >= attr.words_before_variable()
         self.broken = int(at.size - np.count_nonzero(fits))
-        at = at if not self.broken else at[fits]
+        at, event = (at, event) if not self.broken else (at[fits], event[fits])
+        self._event = event
         self.whole = at
         self._start = block.start[at]
         self._end = self._start + block.size[at]
@@ -148,15 +195,19 @@ class _Extractor:
         """Samples with a copy of the user's stack."""
         return int(np.count_nonzero(self._stack_bytes))
 
-    def rows(self) -> tuple[SampleRows, list[RawFields]]:
+    def rows(self, few: Callable[[NDArray[np.uint32]], I64s] | None) -> tuple[SampleRows, RawRows | None]:
         """The samples as columns, and what tracepoints wrote, broken samples left out."""
         self._chains()
         if any(self._attr.has(one) for one in (Sample.RAW, Sample.BRANCH_STACK, Sample.STACK_USER, Sample.CGROUP)):
             self._behind_chain()
         self.broken += int(self._alive.size - np.count_nonzero(self._alive))
         if not self._alive.all():
+            self.whole = self.whole[self._alive]
             self._keep(self._alive)
-        return self._columns(), self._raw_fields()
+        raws = self._raw_fields()
+        if few is not None and raws is not None:
+            self._keep(few(raws.pid))
+        return self._columns(), raws
 
     # -- fixed fields ----------------------------------------------------------------------------------
 
@@ -175,7 +226,7 @@ class _Extractor:
             cpu=core,
             pid=pid,
             tid=tid,
-            event=np.full(count, self._event, np.int32),
+            event=self._event,
             weight=np.ones(count, np.int64) if period is None else period.view(np.int64),
             cgroup=self._cgroup,
             depth=depth,
@@ -261,9 +312,10 @@ class _Extractor:
         self._cursor = self._cursor + words
         self._alive &= self._cursor <= self._end
 
-    def _keep(self, alive: NDArray[np.bool_]) -> None:
+    def _keep(self, wanted: NDArray[Any]) -> None:
+        """Go on with these samples only."""
         for name in (
-            "whole",
+            "_event",
             "_start",
             "_end",
             "_cursor",
@@ -274,22 +326,23 @@ class _Extractor:
             "_calls",
             "_stack_bytes",
         ):
-            setattr(self, name, getattr(self, name)[alive])
+            setattr(self, name, getattr(self, name)[wanted])
         if self._raw_at is not None:
-            self._raw_at = self._raw_at[alive]
+            self._raw_at = self._raw_at[wanted]
 
-    def _raw_fields(self) -> list[RawFields]:
+    def _raw_fields(self) -> RawRows | None:
         if self._raw_at is None or not self._want_raw:
-            return []
-        octets = self._words.view(np.uint8)
-        time, ids = self._field(Sample.TIME), self._field(Sample.TID)
-        times = [0] * self._start.size if time is None else time.tolist()
-        pids = [-1] * self._start.size if ids is None else (ids & np.uint64(0xFFFFFFFF)).tolist()
-        sizes = (self._words[self._raw_at] & np.uint64(0xFFFFFFFF)).tolist()
-        return [
-            RawFields(at, self._event, pid, octets[place * 8 + 4 : place * 8 + 4 + size].tobytes())
-            for at, pid, place, size in zip(times, pids, self._raw_at.tolist(), sizes, strict=True)
-        ]
+            return None
+        time, pids = self._field(Sample.TIME), _halves(self._field(Sample.TID), self._start.size)[0]
+        octets = (self._words[self._raw_at] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        words = (octets + (4 + 7)) >> 3
+        return RawRows(
+            time=np.zeros(self._start.size, np.uint64) if time is None else time,
+            event=self._event,
+            pid=pids,
+            words=words,
+            data=self._words[spans(self._raw_at, words)],
+        )
 
 
 def _halves(words: U64s | None, count: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
