@@ -7,6 +7,7 @@ python -m guests arm64-pmu --job pinned_hog --keep FOLDER
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +23,8 @@ _JOBS = ("zombies", "pinned_hog")
 def main() -> int:
     """0 when every job ended well and no kernel complained, 1 otherwise, 3 when a guest cannot be made here."""
     asked = _parser().parse_args()
+    # As Ctrl-C does: what was begun is ended, and its folders go.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if asked.list:
         print(*(one.name for one in MACHINES), sep="\n")
         return 0

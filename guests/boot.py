@@ -14,6 +14,8 @@ from guests.fetching import Unfetchable
 from guests.machines import Machine
 
 _LEFT_MIB = 512
+# However we end: this program becomes the one that it starts.
+_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 # The kernel's number of that processor feature.
 _CX16 = 4 * 32 + 13
 _QEMU = {"amd64": "qemu-system-x86_64", "arm64": "qemu-system-aarch64"}
@@ -83,10 +85,11 @@ def boot(machine: Machine, disks: Disks, patience_s: float) -> Run:
 
 @contextmanager
 def _started(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A process that does not outlive its block."""
+    """A process that does not outlive its block, nor us."""
+    nothing = subprocess.DEVNULL
     try:
         process = subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [*_WITH_US, *arguments], stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, text=True
         )
     except OSError as error:
         raise Unfetchable(f"{arguments[0]}: {error}") from error

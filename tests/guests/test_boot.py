@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from guests.boot import Disks, boot, command
 from guests.fetching import Unfetchable
 from guests.machines import MACHINES, Machine, machine
+from guests.wheels import ROOT
+
+from stage.processes import wait_for
+from stage.recorders import alive
 
 DISKS = Disks(Path("/k/vmlinuz"), Path("/k/initrd"), Path("/i/root"), Path("/i/job"), Path("/i/left"))
 
@@ -77,3 +83,17 @@ def test_what_the_emulator_complains_of_is_told(tmp_path: Path, monkeypatch: pyt
     disks = _shim(tmp_path, monkeypatch, "echo 'no such machine' >&2; exit 1")
     with pytest.raises(Unfetchable, match="QEMU ended with 1: no such machine"):
         boot(MACHINE, disks, 30.0)
+
+
+def test_a_guest_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _shim(tmp_path, monkeypatch, f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    code = (
+        "from pathlib import Path; from guests.boot import Disks, boot; from guests.machines import machine\n"
+        f"here = Path({str(tmp_path)!r}); boot(machine('amd64-6.1'), Disks(*[here / str(n) for n in range(5)]), 600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as starter:
+        written = tmp_path / "pid"
+        wait_for(lambda: written.exists() and written.read_text().endswith("\n"), "the guest", 30.0)
+        starter.kill()
+    pid = int(written.read_text())
+    wait_for(lambda: not alive(pid), "the guest's end", 10.0)
