@@ -106,6 +106,14 @@ def test_json_tells_what_was_and_what_was_not_used(necroscope: Program, tmp_path
     assert missing["hint"]
 
 
+def test_a_zone_is_one_of_local_times_in_logs_and_counters_too(necroscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "mp.json").write_text(_mpstat())
+    done = necroscope("import", tmp_path / "mp.json", "--zone", "-08:00", "--store", tmp_path / "s")
+    assert done.code == 0
+    (row,) = json.loads(necroscope("sql", "--store", tmp_path / "s", "--json", "select min(at_ns) as n from cores").out)
+    assert int(row["n"]) // 10**9 in range(1_767_323_050 + 8 * 3600 - 2, 1_767_323_050 + 8 * 3600 + 3)
+
+
 def test_the_zone_of_a_name_is_one_of_perf_s_files(necroscope: Program, tmp_path: Path) -> None:
     path = tmp_path / "perf-20260102-03-04-05.data"
     path.write_bytes(FILE.read_bytes())
@@ -115,7 +123,7 @@ def test_the_zone_of_a_name_is_one_of_perf_s_files(necroscope: Program, tmp_path
         necroscope("sql", "--store", tmp_path / "s", "--json", "select min(at_ns) as n from samples").out
     )
     assert 0 <= int(row["n"]) - (1_767_323_045 + 8 * 3600) * 10**9 < 10**9
-    (tmp_path / "mp.json").write_text(_mpstat())
-    refused = necroscope("import", tmp_path / "mp.json", "--zone", "-08:00", "--store", tmp_path / "s")
-    assert (refused.code, "--clock-offset" in refused.err) == (2, True)
+    (tmp_path / "x.folded").write_text("a;b 3\n")
+    refused = necroscope("import", tmp_path / "x.folded", "--zone", "-08:00", "--store", tmp_path / "s")
+    assert (refused.code, "say with --at" in refused.err) == (2, True)
     assert necroscope("import", path, "--zone", "PST", "--store", tmp_path / "s").code == 2

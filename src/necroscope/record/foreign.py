@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from necroscope.sense.importers.sniff import Kind
 
 
+_TIMELESS = ("folded", "pprof")
+
+
 @dataclass(frozen=True, slots=True)
 class How:
     """What the user says about a file."""
@@ -65,10 +68,8 @@ def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambd
     if kind == "perf-script":
         opener = partial(_script, path, how.placing)
         return kind, import_recording(writer, path, opener, how.jobs, progress, _told(how.placing))
-    if how.placing.zone_ns is not None:
-        raise BadInput(
-            f"--zone tells the zone of perf's files, and {path} is none.", "use --clock-offset for its times"
-        )
+    if kind in _TIMELESS and how.placing.zone_ns is not None:
+        raise BadInput(f"{path} tells no local time that --zone could be of.", "say with --at when it was")
     return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _told(how.placing))
 
 
