@@ -38,7 +38,10 @@ VERBS = (
     ("top", "--json", "--cpu", "1", "--against", "none", *_WINDOW),
     ("heatmap", "--json", *_WINDOW),
     ("heatmap", "--json", "--from", iso(START_NS - 3600 * NS), "--to", iso(START_NS + 3600 * NS)),
+    ("heatmap", "--json", "--sub-second", *_WINDOW),
     ("flame", "--json", *_WINDOW),
+    ("top", "--json"),
+    ("top", "--json", "--event", "nic-reset"),
     ("why", "--json"),
     ("why", "--json", "--all"),
 )

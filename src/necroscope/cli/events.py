@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from necroscope.cli.apart import apart
+from necroscope.cli.notes import heard, say
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
@@ -76,6 +77,7 @@ def events(
     if quiet:
         return
     if as_json:
+        heard(notes)
         _print_json(found, notes, seen if with_patterns else None)
     else:
         _print_lines(sorted([*found, *map(_row, seen)], key=lambda row: row["at_ns"]), notes, no_color)
@@ -140,8 +142,7 @@ def _print_lines(found: list[dict[str, Any]], notes: tuple[str, ...], no_color: 
     from necroscope import clock
     from necroscope.show.plain import plain
 
-    for note in notes:
-        click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+    say(f"{note}; what came before it is shown" for note in notes)
     if not found:
         click.echo("no events")
         return

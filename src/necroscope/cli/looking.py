@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from necroscope.cli.against import Against, compared_with, is_file
+from necroscope.cli.notes import say
 from necroscope.cli.progress import progress
 from necroscope.cli.windows import Wanted, chosen
 from necroscope.errors import BadInput
@@ -121,8 +122,7 @@ def look(
         if is_file(against) and (made.ledger.window == 0).any():
             made = compared_with(made, against, with_idle, detail)
             others = list(made.ledger.windows[1:])
-    for note in made.notes:
-        click.echo(f"necroscope: {note}", err=True)
+    say(made.notes)
     if not (made.ledger.window == 0).any():
         raise nothing(opened, words, select, made.notes)
     return Looked(opened, made, words, tuple(others), against if is_file(against) else "")

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from necroscope.cli.notes import all_said
 from necroscope.errors import BadInput
 from necroscope.sense.host import Host
 
@@ -51,7 +52,7 @@ def store_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def opened(**arguments: Any) -> Any:
-        with open_recording(arguments.pop("store"), arguments.pop("bundle")) as store:
+        with all_said(), open_recording(arguments.pop("store"), arguments.pop("bundle")) as store:
             return function(store=store, **arguments)
 
     options = (

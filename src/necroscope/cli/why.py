@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from necroscope.cli.notes import heard
 from necroscope.cli.options import config_option, console, output_options
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant
@@ -85,6 +86,7 @@ def why(
     with _thinking(no_color, quiet or as_json):
         found = _asked(store, config_file, at_ns, event, every, known)
     if not quiet:
+        heard(found.notes)
         _print(found, out, as_json, known)
     return _exit_code(found)
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from necroscope.errors import BadInput
 from necroscope.store.catalog import Segment
+from necroscope.store.noticed import notice
 from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed
 
 T = TypeVar("T")
@@ -46,6 +47,7 @@ def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
             raise BadInput(f"{path} is damaged.", "move its folder out of the store to go on without it") from error
         if (note := f"{path}{_DAMAGED}") not in notes:
             notes.append(note)
+        notice((note,))
 
 
 def damaged(notes: Iterable[str], *tables: str) -> list[str]:

@@ -17,6 +17,7 @@ from necroscope.store.catalog import Segment, Window
 from necroscope.store.frames import Contents, join, read
 from necroscope.store.lock import journal_told
 from necroscope.store.manifest import Damaged, manifest_of
+from necroscope.store.noticed import notice
 from necroscope.store.regular_file import is_regular, read_regular
 
 _STILL_COMING_S = 0.05
@@ -69,6 +70,7 @@ class Store:
         notes += [
             f"{one.path} is damaged and left out" for one in _aside(self.folder, segments) if one.overlaps(window)
         ]
+        notice(notes)
         return Snapshot(
             tuple(one for one in segments if one.overlaps(window)),
             join(parts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from necroscope.clock import NS
@@ -16,6 +16,7 @@ from necroscope.diagnose.why.unreported import unreported
 from necroscope.errors import BadInput
 from necroscope.query.sealed import again
 from necroscope.store.catalog import Window
+from necroscope.store.noticed import noticing
 from necroscope.store.reader import Snapshot, Store
 from necroscope.store.tables import Event
 from necroscope.verdict import Complaint, Group, Verdict
@@ -42,7 +43,15 @@ def explain(
     Without a symptom in the verdict, whether there was one cannot be told: the recording does not hold that moment, or
     cannot be read. `BadInput` for an event that does not exist and for an empty store.
     """
-    return again(lambda: _explain(Held(store), config or Config(), at_ns, event, _known(known)))
+    with noticing() as found:
+        verdict = again(lambda: _explain(Held(store), config or Config(), at_ns, event, _known(known)))
+    return replace(verdict, notes=_with(verdict.notes, found))
+
+
+def _with(notes: Iterable[str], noticed: Iterable[str]) -> tuple[str, ...]:
+    """The notes of an answer, and of whatever else was left out on the way to it."""
+    told = tuple(notes)
+    return (*told, *(one for one in noticed if not any(one in note for note in told)))
 
 
 def _explain(
@@ -80,9 +89,10 @@ def explain_all(
 
     `notes` tell what of the recording could not be read: symptoms may be missing then.
     """
-    found, told = again(lambda: _explain_all(Held(store), config or Config(), most, _known(known)))
+    with noticing() as noticed:
+        found, told = again(lambda: _explain_all(Held(store), config or Config(), most, _known(known)))
     if notes is not None:
-        notes += told
+        notes += _with(told, noticed)
     return found
 
 
