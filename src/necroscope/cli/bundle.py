@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from necroscope.cli.options import Span, console, output_options
+from necroscope.cli.options import Span, console, output_options, say_notes
 from necroscope.cli.progress import progress
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant
@@ -122,8 +122,7 @@ def _window(file: Path, folder: Path | None, given: dict[str, Any], redact: bool
     change = redactor or (lambda tables: tables)
     with _beside(file) as temporary, progress("packing", no_color, quiet) as told:
         made = again(lambda: excerpt(opened, window, Path(temporary) / "store", change, told, MOST_BYTES))
-        for note in made.notes:
-            click.echo(f"necroscope: {note}", err=True)
+        say_notes(made.notes)
         if not made.rows:
             raise _nothing(opened, words)
         packed = pack(entries(made, window, redactor), file)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from necroscope.cli.looking import nothing
+from necroscope.cli.options import say_notes
 from necroscope.cli.progress import progress
 from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
@@ -72,8 +73,7 @@ def export(
     select, words = chosen(opened, wanted)
     with progress("exporting", no_color, quiet) as told, _file(output) as file:
         source, notes = _written(opened, select, form, idle, file, told, _resource(store))
-        for note in notes:
-            click.echo(f"necroscope: {note}", err=True)
+        say_notes(notes)
         if not source.samples:
             raise _nothing(opened, source, words, notes)
     if not quiet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from necroscope.cli.looking import nothing, write
-from necroscope.cli.options import console
+from necroscope.cli.options import console, say_notes
 from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
 
@@ -74,8 +74,7 @@ def heatmap(
     columns = _COLUMNS if output is not None or as_json else max(20, out.width - 12)
     notes: list[str] = []
     grid = again(lambda: _grid(opened, select, what, sub_second, columns, notes))
-    for note in notes:
-        click.echo(f"necroscope: {note}", err=True)
+    say_notes(notes)
     if not grid.values.size and sub_second:
         raise nothing(opened, words, select, notes)
     if not grid.values.size:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from necroscope.cli.against import Against, compared_with, is_file
+from necroscope.cli.options import say_notes
 from necroscope.cli.progress import progress
 from necroscope.cli.windows import Wanted, chosen
 from necroscope.errors import BadInput
@@ -54,6 +55,7 @@ class Looked:
         from necroscope.quantity import plural
         from necroscope.query.select import FOLDED
         from necroscope.show.caption import cores
+        from necroscope.show.plain import plain
 
         made = self.profile
         if not made.timed:
@@ -61,7 +63,7 @@ class Looked:
             what = (
                 "in folded stacks, which tell"
                 if made.ledger.event == FOLDED
-                else f"of {made.ledger.event}, which tells"
+                else f"of {plain(made.ledger.event)}, which tells"
             )
             shares = f"{self.words}\n{samples} {what} no time: shares are of these"
             return f"{shares}; against {self.baseline}" if self.compared else shares
@@ -121,8 +123,7 @@ def look(
         if is_file(against) and (made.ledger.window == 0).any():
             made = compared_with(made, against, with_idle, detail)
             others = list(made.ledger.windows[1:])
-    for note in made.notes:
-        click.echo(f"necroscope: {note}", err=True)
+    say_notes(made.notes)
     if not (made.ledger.window == 0).any():
         raise nothing(opened, words, select, made.notes)
     return Looked(opened, made, words, tuple(others), against if is_file(against) else "")
