@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree
@@ -124,3 +125,20 @@ def test_numbers_beyond_all_bounds_are_a_sentence(
     ran = necroscope(*arguments, "--store", store)
     assert ran.code == 2
     assert words in ran.err
+
+
+@pytest.mark.parametrize("verb", [("events",), ("sql", "select * from events"), ("top",), ("flame",), ("heatmap",)])
+def test_a_damaged_recording_in_a_hostile_folder_is_told_plainly(
+    necroscope: Program, store: Path, tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    copy = tmp_path / "a\x1b[31m\u202eb\nc"
+    shutil.copytree(store, copy)
+    for file in copy.glob("segments/*/*.parquet"):
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 255
+        data[len(data) // 3] ^= 255
+        file.write_bytes(data)
+    ran = necroscope(*verb, "--store", copy)
+    assert ran.code in (0, 2, 3), ran.err
+    assert "\\x1b[31m" in ran.err
+    assert (obeyed(ran.out), obeyed(ran.err)) == (set(), set())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from necroscope.cli.apart import apart
-from necroscope.cli.options import console, output_options
+from necroscope.cli.options import console, output_options, say_notes
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
 
@@ -140,8 +140,7 @@ def _print_lines(found: list[dict[str, Any]], notes: tuple[str, ...], no_color: 
     from necroscope import clock
     from necroscope.show.plain import plain
 
-    for note in notes:
-        click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+    say_notes(f"{note}; what came before it is shown" for note in notes)
     if not found:
         click.echo("no events")
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from necroscope.cli.bounded import enter_bounded
-from necroscope.cli.options import Span, console, output_options
+from necroscope.cli.options import Span, console, output_options, say_notes
 from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
 
@@ -62,8 +62,7 @@ def sql(
 
     with Engine(Store(to_read(store)), window) as engine:
         answer = engine.ask(query)
-        for note in engine.notes:
-            click.echo(f"necroscope: {note}; what came before it is shown", err=True)
+        say_notes(f"{note}; what came before it is shown" for note in engine.notes)
         _print(answer, as_json, no_color, quiet)
 
 
