@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from necroscope.cli.export import export
+from necroscope.cli.export import _file, export
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.show.export.formats import FORMATS
@@ -248,3 +248,14 @@ def test_counts_of_folded_stacks_survive(necroscope: Program, tmp_path: Path) ->
         (profiles,) = json.loads((tmp_path / "x").read_text())["resourceProfiles"]
         samples = profiles["scopeProfiles"][0]["profiles"][0]["samples"]
         assert sorted(int(one["values"][0]) for one in samples) == [5, 30, 70]
+
+
+def test_what_lies_under_the_temporary_name_is_not_written_through(tmp_path: Path) -> None:
+    victim, output = tmp_path / "victim", tmp_path / "out.folded"
+    victim.write_bytes(b"kept")
+    planted = tmp_path / f".out.folded.{os.getpid()}"
+    planted.symlink_to(victim)
+    with pytest.raises(BadInput, match="cannot be written: File exists"), _file(output):
+        pass
+    assert victim.read_bytes() == b"kept"
+    assert not output.exists()

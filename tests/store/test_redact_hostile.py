@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from necroscope.model import ParentCount, ProcessUse, Sample, Signal
+from necroscope.model import ProcessUse
 from necroscope.query.engine import Engine
 from necroscope.store import kernel_words
 from necroscope.store.bundle import pack, unpack
@@ -22,14 +22,13 @@ from necroscope.store.neutral_words import neutral_sentence
 from necroscope.store.reader import Store
 from necroscope.store.recording import entries
 from necroscope.store.redact import Redactor
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
-from stage.everything import UNIT, USE, ZOMBIE, texts_in
+from stage.everything import texts_in
+from stage.hostile import IN_KERNEL, fill
 from stage.looked import Frames, One, batch
 from stage.recorded import START_NS
 
 EVERYTHING: Window = (0, (1 << 63) - 1 - LATER_NS)
-IN_KERNEL: Frames = (("ret_from_fork", "[kernel]"), ("worker_thread", "[kernel]"))
 _SHAPES = """
 {} kworker/{} kworker/0:1-{} kworker/u8:2+{} kworker/R-{} rcu_{} rcu{}/0 ksoftirqd/{} kswapd{} jbd2/{}-8
 jbd2/nvme0n1p1-{} jbd2/md{} irq/5-{} irq/5-ena-{} irq/5-eth0-{} swapper/{} :{} md0_{} eth0.{} eth0-{} nvme0n1-{}
@@ -40,63 +39,15 @@ bpf_prog_{} bpf_trampoline_{} __x64_sys_{} sched:{} cycles:{} cpu/{}/ cpu/event=
 ({}) <{}> {}%{} \x1b[31m{} a$1f{} a$1e{} \u202e{} {}'s 0x{} 1.5{} 12:30:{} {}ms
 """
 SHAPES = tuple(_SHAPES.split())
-SIGNALS = (
-    Signal("systemd_unit_restarts", "restarts", "counter", "", ("unit",)),
-    Signal("systemd_units", "units", "gauge", "", ("active_state",)),
-    Signal("containers", "containers", "gauge", "", ("engine", "state")),
-    Signal("container_known", "containers", "gauge", "", ("container", "id")),
-    Signal("memcg_zombies_below", "cgroups", "gauge", "", ("parent",)),
-    Signal("throttle_periods", "periods", "counter", "", ("cgroup",)),
-    Signal("nic_rx_packets", "packets", "counter", "", ("device",)),
-    Signal("interrupts_served", "interrupts", "counter", "", ("irq", "name")),
-)
 
 
 def _named(shape: str, secret: str) -> str:
     return shape.replace("$1f", "\x1f").replace("$1e", "\x1e").replace("%", "\n").replace("{}", secret)
 
 
-def _fill(folder: Path, names: list[str]) -> None:
-    """Every place in which a recorder writes down somebody's name, with every name."""
-    writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=SIGNALS)
-    samples, events, records, looks = [], [], [], []
-    for number, name in enumerate(names):
-        at_ns = START_NS + number
-        safe = name.replace("\x1f", "").replace("\x1e", "")
-        # A file's name never begins with a bracket where modules are written down.
-        file = f"./{safe}" if safe.startswith("[") else safe
-        frames = (("main", file), (safe, file), ("do_syscall_64", "[kernel]"))
-        forged = ((safe, "[kernel]"), ("main", "a.out"))
-        bpf = (*IN_KERNEL, (f"bpf_prog_6deef7357e7b4530_{safe}", "[bpf]"), (safe, "[bpf]"))
-        pids = {"pid": 1000 + number, "tid": 1000 + number}
-        samples += [
-            One(at_ns, frames, comm=name, cgroup=name, event=name, **pids),
-            One(at_ns + 1, forged, comm=name, cgroup="/", **pids),
-            One(at_ns + 2, bpf, comm=name, cgroup="/", pid=5000 + number, tid=5000),
-            One(at_ns + 3, IN_KERNEL, comm=name, cgroup="/", pid=7000 + number, tid=7000),
-        ]
-        for source in ("kmsg", "perf", "systemd", "containers", "mark"):
-            kinds = (name, "mark") if source == "mark" else ("container-restart",)
-            events += [Event(at_ns, kind, source, name, f"{name} died of {name}") for kind in kinds]
-        records += [
-            replace(UNIT, name=name, control_group=name, wanted_by=(name,), triggered_by=(name,)),
-            replace(USE, pid=number + 1, comm=name, cgroup=name),
-            replace(USE, pid=number + 1, comm=name, cgroup="/", user_s=0.0, rss_bytes=0),
-            replace(ZOMBIE, path=name, family=name),
-        ]
-        looks += [Sample(signal.name, 1.0, tuple(name for _ in signal.labels)) for signal in SIGNALS]
-        looks.append(Sample("interrupts_served", 1.0, ("7", name)))
-        writer.add_zombies(at_ns, [ParentCount(name, 1)])
-    writer.add_samples(batch(samples))
-    writer.add_events(events)
-    writer.add_records(START_NS, records)
-    writer.add_signals(START_NS, looks, "cpu")
-    writer.close()
-
-
 def _bundle(tmp_path: Path, names: list[str]) -> tuple[Path, Path]:
     """A redacted bundle of such a recording, and the folder with what is in it."""
-    _fill(tmp_path / "store", names)
+    fill(tmp_path / "store", names)
     redactor = Redactor()
     made = excerpt(Store(tmp_path / "store"), EVERYTHING, tmp_path / "copy", redactor)
     file = tmp_path / "redacted.ncb"

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import click
 
@@ -133,7 +133,7 @@ def _file(output: Path) -> Iterator[BinaryIO]:
         return
     temporary = output.with_name(f".{output.name}.{os.getpid()}")
     try:
-        with _opened(temporary, output) as beside:
+        with _opened(temporary, output, "xb") as beside:
             yield beside
         temporary.replace(output)
     finally:
@@ -150,9 +150,9 @@ def _copy(file: BinaryIO, output: Path) -> None:
         shutil.copyfileobj(file, target)
 
 
-def _opened(path: Path, output: Path) -> BinaryIO:
+def _opened(path: Path, output: Path, mode: Literal["wb", "xb"] = "wb") -> BinaryIO:
     try:
-        return path.open("wb")
+        return path.open(mode)
     except OSError as error:
         raise BadInput(f"{output} cannot be written: {error.strerror}.", "give another -o FILE") from error
 

@@ -55,6 +55,7 @@ class Looked:
         from necroscope.quantity import plural
         from necroscope.query.select import FOLDED
         from necroscope.show.caption import cores
+        from necroscope.show.plain import plain
 
         made = self.profile
         if not made.timed:
@@ -62,7 +63,7 @@ class Looked:
             what = (
                 "in folded stacks, which tell"
                 if made.ledger.event == FOLDED
-                else f"of {made.ledger.event}, which tells"
+                else f"of {plain(made.ledger.event)}, which tells"
             )
             shares = f"{self.words}\n{samples} {what} no time: shares are of these"
             return f"{shares}; against {self.baseline}" if self.compared else shares

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
+_LONGEST_S = 100 * 365 * 86_400.0
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
 
 
@@ -29,7 +30,10 @@ class Span(click.ParamType[float]):
         match = _SPAN.fullmatch(str(value).strip())
         if not match:
             self.fail(f"{value!r} is no length of time; write 500ms, 5s or 2m", param, ctx)
-        return float(match[1]) * _UNITS[match[2]]
+        seconds = float(match[1]) * _UNITS[match[2]]
+        if seconds > _LONGEST_S:
+            self.fail(f"{value!r} is longer than a hundred years", param, ctx)
+        return seconds
 
 
 def source_options(function: F) -> F:

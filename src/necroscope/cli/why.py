@@ -108,7 +108,7 @@ def _mechanisms(folder: Path | None) -> tuple[Mechanism, ...]:
         raise BadInput(f"{folder} is no folder.", "give --mechanisms a folder of TOML files")
     found = catalogue((*DEFAULT, folder) if folder is not None else DEFAULT)
     for one in found.warnings:
-        click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {one.hint}", err=True)
+        click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {plain(one.hint)}", err=True)
     return found.mechanisms
 
 

@@ -31,6 +31,8 @@ BEFORE_S, AFTER_S = 10.0, 2.0
 _CORES = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 _MOST_CORES = 1 << 16
 _COMM_BYTES = 15
+# What comes a little after a window is looked at too, and must be a time as well.
+_LATEST_NS = (1 << 63) - 1 - 60 * NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def _around(store: Store, wanted: Wanted) -> tuple[Window, str]:
         at_ns, words = _event(store, wanted.event or "")
     before_s = BEFORE_S if wanted.before_s is None else wanted.before_s
     after_s = AFTER_S if wanted.after_s is None else wanted.after_s
-    return (at_ns - round(before_s * NS), at_ns + round(after_s * NS)), words
+    return (max(0, at_ns - round(before_s * NS)), min(_LATEST_NS, at_ns + round(after_s * NS))), words
 
 
 def _event(store: Store, name: str) -> tuple[int, str]:
@@ -170,8 +172,8 @@ def _event(store: Store, name: str) -> tuple[int, str]:
 
 def _processes(given: tuple[str, ...]) -> tuple[frozenset[int], frozenset[str]]:
     """Numbers are pids, all else names of threads; the kernel keeps 15 bytes of a name."""
-    pids = frozenset(int(one) for one in given if one.isdigit() and len(one) < 10)
-    names = {one for one in given if not (one.isdigit() and len(one) < 10)}
+    numbers = {one for one in given if one.isascii() and one.isdigit() and len(one) < 10}
+    pids, names = frozenset(map(int, numbers)), set(given) - numbers
     if pids and names:
         raise BadInput("--process takes pids or names, not both at once.", "give only pids, or only names")
     cut = {name.encode("utf-8", "surrogateescape")[:_COMM_BYTES].decode("utf-8", "replace") for name in names}
@@ -179,7 +181,9 @@ def _processes(given: tuple[str, ...]) -> tuple[frozenset[int], frozenset[str]]:
 
 
 def _words(window: Window, around: str, wanted: Wanted) -> str:
+    """For people: names of events, and names that were given, may come from anybody."""
     from necroscope.quantity import span
+    from necroscope.show.plain import plain
 
     length = span((window[1] - window[0] + 1) / NS)
     parts = [f"{iso(window[0])} to {iso(window[1])} ({', '.join(filter(None, (length, around)))})"]
@@ -192,4 +196,4 @@ def _words(window: Window, around: str, wanted: Wanted) -> str:
         ("event type", wanted.event_types),
     ):
         parts += [f"{word} {' '.join(map(str, given))}"] if given else []
-    return ", ".join(parts)
+    return plain(", ".join(parts))

@@ -14,7 +14,7 @@ from necroscope.store.catalog import Segment, Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
 from necroscope.store.segment import read_table
-from necroscope.store.tables import SYMPTOM_SOURCES, Event
+from necroscope.store.tables import SYMPTOM_SOURCES, Event, valid_text
 
 _FIELDS = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 
@@ -41,15 +41,21 @@ def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None)
     return _chosen(_symptom_tables(snapshot, window, [] if notes is None else notes), window, SYMPTOM_SOURCES)
 
 
+def event_number(name: str) -> int | None:
+    """An event's id that somebody gave; None for what can be none, which is taken for a kind."""
+    number = int(name) if name.isascii() and name.isdigit() and len(name) <= 20 else 1 << 64
+    return number if number < 1 << 64 else None
+
+
 def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
     """When the event with this id was, or the last of this kind, and what it was; None when there is none."""
     import pyarrow.compute as pc
 
-    by_id = name.isascii() and name.isdigit() and int(name) < 1 << 64
-    value = pa.scalar(int(name), pa.uint64()) if by_id else pa.scalar(name)
+    number = event_number(name)
+    value = pa.scalar(valid_text(name)) if number is None else pa.scalar(number, pa.uint64())
     best: tuple[int, str] | None = None
     for table in _event_tables(snapshot, None, ["id", "at_ns", "kind", "subject"], []):
-        rows = table.filter(pc.equal(table["id"] if by_id else table["kind"].cast(pa.string()), value))
+        rows = table.filter(pc.equal(table["kind"].cast(pa.string()) if number is None else table["id"], value))
         for at_ns, kind, subject in zip(*(rows[one].to_pylist() for one in ("at_ns", "kind", "subject")), strict=True):
             if best is None or at_ns > best[0]:
                 best = at_ns, f"around {kind} {subject}".rstrip()

@@ -11,6 +11,7 @@ import re
 
 from necroscope.clock import NS, iso
 from necroscope.errors import BadInput, Unavailable
+from necroscope.query.landmarks import event_number
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import DAMAGE_HINT, damaged
@@ -132,7 +133,8 @@ def complaint(event: Event) -> Complaint:
 
 def _by_name(snapshot: Snapshot, name: str, notes: list[str]) -> Complaint:
     """An event by its id, or the last of a kind."""
-    column, wanted = ("id", int(name)) if name.isascii() and name.isdigit() else ("kind", name)
+    number = event_number(name)
+    column, wanted = ("kind", name) if number is None else ("id", number)
     columns = ["id", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
     found = rows_of(snapshot, "events", EVER, columns, lambda row: row[column] == wanted, notes=notes)
     if not found and (hurt := damaged(notes, "events")):
