@@ -135,9 +135,9 @@ class PerfFeed:
                 self._failed(f"the stream of perf could not be read: {error!r}")
             if self._again:
                 continue
-            steady = clock.elapsed_s() - began_s > _STEADY_S
-            pause_s = _FIRST_PAUSE_S if steady else min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = _FIRST_PAUSE_S if clock.elapsed_s() - began_s > _STEADY_S else pause_s
             self._stop.wait(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         self._tell_gap(self._silence.until(clock.now().monotonic_ns))
 
     def _one_perf(self) -> None:

@@ -16,6 +16,7 @@ import pytest
 from necroscope.sense.host import Host
 from necroscope.sense.perf.launch.options import PerfOptions, named
 from necroscope.sense.perf.launch.starter import PerfStarter
+from necroscope.sense.perf.session import PerfSession
 from stage.perf_shim import OLDER, Shim
 from stage.recorders import load
 
@@ -31,9 +32,9 @@ def _gone(pid: int) -> bool:
 
 def _wait(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
     ends = time.monotonic() + seconds
-    while not condition() and time.monotonic() < ends:
+    while not (holds := condition()) and time.monotonic() < ends:
         time.sleep(0.02)
-    return condition()
+    return holds
 
 
 class TestReal:
@@ -93,6 +94,11 @@ def _real(tmp_path: Path, lacks: tuple[str, ...]) -> PerfStarter:
     return PerfStarter(Host(), perf=str(Shim(lacks=lacks, real=str(shutil.which("perf"))).write(tmp_path / "perf")))
 
 
+def _comes(session: PerfSession, seconds: float = 20.0) -> bool:
+    ends = time.monotonic() + seconds
+    return any(session.take(0.1) for _ in iter(lambda: time.monotonic() < ends, False))
+
+
 @pytest.mark.root
 @pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)")
 class TestWaysToWakeARealPerf:
@@ -108,7 +114,7 @@ class TestWaysToWakeARealPerf:
     def test_data_comes_every_half_second(self, tmp_path: Path, lacks: tuple[str, ...], without: list[str]) -> None:
         with load(), _real(tmp_path, lacks).start() as session:
             assert session.options == PerfOptions().without(named(without))
-            assert _wait(lambda: bool(session.take(0.1)))
+            assert _comes(session)
             time.sleep(1.5)
             session.take(0.0)
             ends, late_s, came = time.monotonic() + 4.0, 0.0, time.monotonic()
@@ -123,7 +129,7 @@ class TestWaysToWakeARealPerf:
     def test_a_stopped_perf_is_noticed(self, tmp_path: Path, lacks: tuple[str, ...], without: list[str]) -> None:
         session = _real(tmp_path, lacks).start()
         try:
-            assert _wait(lambda: bool(session.take(0.1)))
+            assert _comes(session)
             time.sleep(1.5)
             os.kill(session.pid, signal.SIGSTOP)
             assert _wait(lambda: session.hangs_for_s() > 2.0)

@@ -49,9 +49,9 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
 
 def _until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
     ends = time.monotonic() + seconds
-    while not condition() and time.monotonic() < ends:
+    while not (holds := condition()) and time.monotonic() < ends:
         time.sleep(0.02)
-    return condition()
+    return holds
 
 
 def _perf(node: Node, shim: Shim, name: str = "perf") -> str:
