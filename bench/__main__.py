@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from importlib import import_module
 
-BENCHMARKS = ("scan", "import_perf", "perf_text", "decode", "store", "window", "why", "recorder", "starved")
+BENCHMARKS = ("scan", "import_perf", "perf_text", "decode", "store", "window", "why", "recorder", "starved", "budget")
 
 
 def main(names: list[str]) -> None:

@@ -20,6 +20,7 @@ from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
+from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.launch.complaints import first_sentence
 from necroscope.sense.perf.launch.starter import PerfStarter
 from necroscope.sense.perf.rows import Row
@@ -226,13 +227,17 @@ def make_decoder(host: Host, symbols: Symbols, cgroups: bool = True) -> Decoder:
     try:
         where = layout(host)
     except Unavailable:
-        return Decoder(symbols)
+        return Decoder(symbols, churn=CgroupChurn())
     mount, row = where.mount_of("memory"), where.controllers.get("memory")
     if mount is None or mount.v2:
         asked = None if cgroups else (lambda pid: cgroup_of(host, pid, ""))
-        return Decoder(symbols, cgroup_of=asked, memory_root=0)
+        return Decoder(symbols, cgroup_of=asked, memory_root=0, churn=CgroupChurn(0))
+    number = row.hierarchy if row else None
     return Decoder(
-        symbols, cgroup_of=lambda pid: cgroup_of(host, pid, "memory"), memory_root=row.hierarchy if row else None
+        symbols,
+        cgroup_of=lambda pid: cgroup_of(host, pid, "memory"),
+        memory_root=number,
+        churn=CgroupChurn(number),
     )
 
 

@@ -9,11 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.clock import iso
-from necroscope.sense.perf.rows import CgroupEvent, Gap, Lost, Row, TaskBatch, Throttled
+from necroscope.clock import NS, iso
+from necroscope.sense.perf.rows import CgroupEvent, CgroupSum, Gap, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.tables import Event
 
+CHURN = "cgroup-churn"
 Offsets = Callable[[NDArray[np.int64]], NDArray[np.int64] | int]
 """What to add to times so that they are UTC."""
 
@@ -77,7 +78,21 @@ def _event(row: Row, offset_ns: int) -> Event | None:
     if isinstance(row, Throttled):
         what = "resumed sampling" if row.resumed else "stopped sampling because it took too long"
         return Event(row.at_ns + offset_ns, "sampling-throttled", "perf", f"cpu{row.cpu}", f"the kernel {what}")
+    if isinstance(row, CgroupSum):
+        return Event(row.at_ns + offset_ns, CHURN, "perf", row.parent, _churn(row))
     if isinstance(row, CgroupEvent) and row.kind != "attach_task":
         text = f"hierarchy {row.root}, cgroup {row.id}, level {row.level}, by {row.comm or 'pid'} {row.pid}"
         return Event(row.at_ns + offset_ns, f"cgroup-{row.kind}", "perf", row.path, text)
     return None
+
+
+def _churn(row: CgroupSum) -> str:
+    """Sums, in the words of single events: which hierarchy, how many, who."""
+    seconds = (row.until_ns - row.at_ns) / NS
+    where = "below it" if row.parent else "below other parents"
+    by = f", most by pid {row.pid}" if row.pid >= 0 else ""
+    examples = f", for example {', '.join(row.examples)}" if row.examples else ""
+    return (
+        f"hierarchy {row.root}: too many to be told one by one: {row.made} made, {row.removed} removed, {row.released} "
+        f"released {where} within {seconds:.1f} s, {row.whole} of them removed and released at once{by}{examples}"
+    )

@@ -76,6 +76,22 @@ class Host:
         except Unavailable:
             return None
 
+    def short(self, path: str, limit: int = _SHORT_READ) -> bytes | None:
+        """A short file's bytes in one read; None where it cannot be read. For files of /proc by the thousand: those
+        that describe one process are written out whole by the kernel."""
+        if self.captured:
+            return self.read_or_none(path, limit)
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return os.read(fd, limit)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+
     def exists(self, path: str) -> bool:
         """True when the path is there, whatever it is; links of a captured tree are not followed."""
         try:
@@ -89,6 +105,15 @@ class Host:
         try:
             with self._directory(path) as entries:
                 return sorted(entry.name for entry in entries)
+        except OSError as error:
+            raise _unavailable(path, error) from error
+
+    def entries(self, path: str) -> list[str]:
+        """Entries of a directory in the kernel's order, as cheaply as they can be had."""
+        if self.captured:
+            return self.names(path)
+        try:
+            return os.listdir(path)  # noqa: PTH208
         except OSError as error:
             raise _unavailable(path, error) from error
 

@@ -111,7 +111,8 @@ def test_every_combination_of_fields_is_read_back(case: tuple[EventAttr, list[di
     if attr.has(Sample.CGROUP):
         assert rows.cgroup.tolist() == [one["cgroup"] for one in wanted]
     if attr.has(Sample.RAW):
-        assert [raw.data for raw in raws] == [one["raw"] for one in wanted]
+        assert raws is not None
+        assert [raw.data for raw in raws.fields()] == [one["raw"] for one in wanted]
     assert split(rows.chain.tolist(), rows.depth.tolist()) == [chain_of(attr, one) for one in wanted]
 
 

@@ -11,6 +11,7 @@ it is counted and left out, and its neighbours do not notice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,6 +76,40 @@ class RawFields:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class RawRows:
+    """What tracepoints wrote, in the order it was read. Each row's words begin with the length of its bytes, which
+    takes four; `words` is how many there are, and `data` all of them."""
+
+    time: U64s
+    event: NDArray[np.int32]
+    pid: NDArray[np.uint32]
+    words: I64s
+    data: U64s
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    @property
+    def start(self) -> I64s:
+        """The word in `data` where each row begins."""
+        return np.cumsum(self.words) - self.words
+
+    def take(self, wanted: NDArray[np.bool_]) -> RawRows:
+        """The rows where `wanted` is true."""
+        data = self.data[np.repeat(wanted, self.words)]
+        return replace(select(replace(self, data=self.time), wanted), data=data)
+
+    def fields(self) -> Iterator[RawFields]:
+        """The rows one by one."""
+        octets, start = self.data.view(np.uint8), self.start
+        sizes = (self.data[start] & np.uint64(0xFFFFFFFF)).tolist()
+        pids = self.pid.view(np.int32).tolist()
+        columns = (self.time.tolist(), self.event.tolist(), pids, (start * 8 + 4).tolist(), sizes)
+        for time, event, pid, place, size in zip(*columns, strict=True):
+            yield RawFields(time, event, pid, octets[place : place + size].tobytes())
+
+
 def events_of_samples(block: Block, at: I64s, events: Events) -> NDArray[np.int32]:
     """Which event each sample belongs to; -1 when its id is nobody's."""
     if len(events) == 1:
@@ -93,7 +128,7 @@ class Extracted:
     `left_stacks` counts samples with a copy of the user's stack that nobody unwinds (`--call-graph dwarf`)."""
 
     rows: SampleRows
-    raws: list[RawFields]
+    raws: RawRows | None
     whole: I64s
     broken: int
     left_stacks: int = 0
@@ -117,7 +152,7 @@ def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, positio
     columns = native.samples(block.words, block.start, block.size, at, layout)
     whole = columns.pop("whole")
     rows = SampleRows(event=np.full(whole.size, position, np.int32), **columns)
-    return Extracted(rows, [], whole, int(at.size - whole.size))
+    return Extracted(rows, None, whole, int(at.size - whole.size))
 
 
 class _Extractor:
@@ -148,7 +183,7 @@ class _Extractor:
         """Samples with a copy of the user's stack."""
         return int(np.count_nonzero(self._stack_bytes))
 
-    def rows(self) -> tuple[SampleRows, list[RawFields]]:
+    def rows(self) -> tuple[SampleRows, RawRows | None]:
         """The samples as columns, and what tracepoints wrote, broken samples left out."""
         self._chains()
         if any(self._attr.has(one) for one in (Sample.RAW, Sample.BRANCH_STACK, Sample.STACK_USER, Sample.CGROUP)):
@@ -278,18 +313,19 @@ class _Extractor:
         if self._raw_at is not None:
             self._raw_at = self._raw_at[alive]
 
-    def _raw_fields(self) -> list[RawFields]:
+    def _raw_fields(self) -> RawRows | None:
         if self._raw_at is None or not self._want_raw:
-            return []
-        octets = self._words.view(np.uint8)
-        time, ids = self._field(Sample.TIME), self._field(Sample.TID)
-        times = [0] * self._start.size if time is None else time.tolist()
-        pids = [-1] * self._start.size if ids is None else (ids & np.uint64(0xFFFFFFFF)).tolist()
-        sizes = (self._words[self._raw_at] & np.uint64(0xFFFFFFFF)).tolist()
-        return [
-            RawFields(at, self._event, pid, octets[place * 8 + 4 : place * 8 + 4 + size].tobytes())
-            for at, pid, place, size in zip(times, pids, self._raw_at.tolist(), sizes, strict=True)
-        ]
+            return None
+        time, pids = self._field(Sample.TIME), _halves(self._field(Sample.TID), self._start.size)[0]
+        octets = (self._words[self._raw_at] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        words = (octets + (4 + 7)) >> 3
+        return RawRows(
+            time=np.zeros(self._start.size, np.uint64) if time is None else time,
+            event=np.full(self._start.size, self._event, np.int32),
+            pid=pids,
+            words=words,
+            data=self._words[spans(self._raw_at, words)],
+        )
 
 
 def _halves(words: U64s | None, count: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.attrs import Events
-from necroscope.sense.perf.columns import RawFields, SampleRows
-from necroscope.sense.perf.interning import Names, recoded
+from necroscope.sense.perf.cgroup_churn import CgroupChurn, few_of_each
+from necroscope.sense.perf.cgroup_paths import CgroupPaths
+from necroscope.sense.perf.columns import RawFields, RawRows, SampleRows
+from necroscope.sense.perf.interning import recoded
 from necroscope.sense.perf.layout import Sample, Type
 from necroscope.sense.perf.pending import Due
-from necroscope.sense.perf.rows import CgroupEvent, Lost, Row, TaskBatch, Throttled
+from necroscope.sense.perf.rows import CgroupEvent, CgroupSum, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.sideband import Notice, TaskRows
 from necroscope.sense.perf.stacks import Stacks
@@ -24,37 +25,17 @@ from necroscope.sense.perf.tracepoints import Format, cgroup_event
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
 _LATEST = np.uint64((1 << 63) - 1)
-_CGROUPS = 1 << 16
 _KINDS = {Type.FORK: 0, Type.COMM: 1, Type.EXIT: 3}
 _EXEC = 2
-
-
-@dataclass(slots=True)
-class CgroupPaths:
-    """Paths of cgroups by the id that samples carry (`--all-cgroups`)."""
-
-    names: Names = field(default_factory=lambda: Names(""))
-    _number: dict[int, int] = field(default_factory=dict)
-
-    def add(self, cgroup: int, path: str) -> None:
-        """A cgroup's path; the oldest are dropped when there are too many."""
-        self._number[cgroup] = self.names.number(path)
-        if len(self._number) > _CGROUPS:
-            self._number.pop(next(iter(self._number)))
-        if self.names.full and len(self.names) > 2 * len(self._number):
-            numbers = self.names.keep(self._number.values())
-            self._number = {one: numbers[number] for one, number in self._number.items()}
-
-    def numbers(self, cgroups: U64s) -> NDArray[np.int32]:
-        """The number of each id's path in `names`; 0 is unknown."""
-        distinct, inverse = np.unique(cgroups, return_inverse=True)
-        return np.array([self._number.get(one, 0) for one in distinct.tolist()], np.int32)[inverse]
 
 
 class Flusher:
     """Puts rows in order and gives them names."""
 
-    def __init__(self, events: Events, tasks: Tasks, stacks: Stacks, memory_root: int | None) -> None:
+    def __init__(
+        self, events: Events, tasks: Tasks, stacks: Stacks, memory_root: int | None, churn: CgroupChurn | None = None
+    ) -> None:
+        self._churn = churn
         self._events = events
         self._tasks = tasks
         self._stacks = stacks
@@ -64,28 +45,49 @@ class Flusher:
 
     def rows(self, due: Due, formats: dict[int, Format]) -> Iterator[Row]:
         """Everything that is due, tasks first, then samples, then single events."""
-        moments = [event for raw in due.raws if (event := self._cgroup_event(raw, formats)) is not None]
+        raws, sums, samples = self._sorted(due, formats)
+        told = raws.fields() if raws is not None else ()
+        moments = [event for raw in told if (event := self._cgroup_event(raw, formats)) is not None]
         moments.sort(key=lambda event: event.at_ns)
         moved = [one for one in moments if one.kind == "attach_task" and self._memory_root in (None, one.root)]
         parts = [
             due.tasks.time if due.tasks else None,
             due.mappings.time if due.mappings else None,
             np.array([one.at_ns for one in moved], np.uint64),
-            due.samples.time if due.samples else None,
+            samples.time if samples else None,
         ]
         ranks, order = _ranks(parts)
         moves = [Move(rank, one.pid, one.path) for one, rank in zip(moved, ranks[2].tolist(), strict=True)]
         in_order = np.argsort(ranks[0])
         tasks = select(due.tasks, in_order) if due.tasks else None
-        sampled = np.unique(due.samples.pid) if due.samples else np.zeros(0, np.uint32)
+        sampled = np.unique(samples.pid) if samples else np.zeros(0, np.uint32)
         self._tasks.apply(TaskChanges(tasks, ranks[0][in_order], due.mappings, ranks[1], moves), sampled)
         if tasks is not None and (batch := self._task_batch(tasks)) is not None:
             yield batch
-        if due.samples:
-            yield self._sample_batch(due.samples, ranks[3], order)
+        if samples:
+            yield self._sample_batch(samples, ranks[3], order)
         self._tasks.settle()
         yield from moments
+        yield from sums
         yield from (row for notice in due.notices if (row := _missing(notice)) is not None)
+
+    def _sorted(
+        self, due: Due, formats: dict[int, Format]
+    ) -> tuple[RawRows | None, tuple[CgroupSum, ...], SampleRows | None]:
+        """What tracepoints wrote, as far as it is told one by one, sums of the rest, and the samples that stay."""
+        if self._churn is None:
+            return due.raws, (), due.samples
+        parts = [part for part in (due.raws, due.samples) if part is not None and len(part)]
+        newest = max((int(part.time.max()) for part in parts), default=0)
+        known = {number: one for number, attr in enumerate(self._events.attrs) if (one := formats.get(attr.config))}
+        result = self._churn.sort(due.raws, known, newest)
+        samples = due.samples
+        if result.storm and samples is not None and due.raws is not None:
+            traced = np.flatnonzero(np.isin(samples.event, np.unique(due.raws.event)))
+            kept = ~np.isin(np.arange(len(samples)), traced)
+            kept[traced[few_of_each(samples.pid[traced])]] = True
+            samples = samples.take(kept)
+        return result.told, result.sums, samples
 
     # -- samples -------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from necroscope.sense.perf.walk import Block, joined, only
 
 U64s = NDArray[np.uint64]
 _MISSING = (Type.LOST, Type.LOST_SAMPLES, Type.THROTTLE, Type.UNTHROTTLE)
-_AT_ONCE = (Type.KSYMBOL, Type.CGROUP)
+_AT_ONCE = (Type.KSYMBOL,)
 _KINDS = 64
 _UNUSED = np.ones(_KINDS, np.bool_)
 _UNUSED[[
@@ -146,7 +146,8 @@ class Intake:
             self._stats.samples += len(rows)
             self._stats.left_stacks += found.left_stacks
             self.pending.samples.append(rows)
-            self.pending.raws.extend(found.raws)
+            if found.raws is not None:
+                self.pending.raws.append(found.raws)
 
     def _wants_raw(self, attr: EventAttr) -> bool:
         return attr.tracepoint and attr.config in self.wanted_raw
@@ -169,6 +170,7 @@ class Intake:
             sideband.notices(block, self._trailers, *_AT_ONCE),
             sideband.kernel_mappings(block, self._trailers),
             self._first_mapped(maps, before),
+            sideband.cgroups(block, self._trailers),
         )
 
     def _first_mapped(self, maps: list[Mappings], before: int) -> list[tuple[MappedFile, int]]:
@@ -198,3 +200,4 @@ class Sideline:
     notices: list[Notice]
     kernel: list[Notice]
     files: list[tuple[MappedFile, int]]
+    cgroups: Block | None = None

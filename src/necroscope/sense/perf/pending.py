@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from necroscope.sense.perf.columns import RawFields, SampleRows
+from necroscope.sense.perf.columns import RawRows, SampleRows
 from necroscope.sense.perf.sideband import Mappings, Notice, TaskRows
 from necroscope.sense.perf.tables import joined, select
 
 EVERYTHING = (1 << 64) - 1
 Table = TypeVar("Table", TaskRows, Mappings)
-Timed = TypeVar("Timed", RawFields, Notice)
+Ragged = TypeVar("Ragged", SampleRows, RawRows)
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Due:
     tasks: TaskRows | None = None
     mappings: Mappings | None = None
     notices: list[Notice] = field(default_factory=list)
-    raws: list[RawFields] = field(default_factory=list)
+    raws: RawRows | None = None
 
     def __bool__(self) -> bool:
         return bool(self.samples or self.tasks or self.mappings or self.notices or self.raws)
@@ -42,13 +42,14 @@ class Pending:
     tasks: list[TaskRows] = field(default_factory=list)
     mappings: list[Mappings] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    raws: list[RawFields] = field(default_factory=list)
+    raws: list[RawRows] = field(default_factory=list)
 
     def nbytes(self) -> int:
         """About how much memory waits."""
         rows = sum(part.chain.size * 8 + len(part) * 64 for part in self.samples)
         rows += 48 * (sum(map(len, self.tasks)) + sum(map(len, self.mappings)))
-        return rows + 200 * (len(self.notices) + len(self.raws))
+        rows += sum(part.data.size * 8 + len(part) * 24 for part in self.raws)
+        return rows + 200 * len(self.notices)
 
     def middle(self) -> int:
         """A time with about as much before as after it."""
@@ -60,20 +61,21 @@ class Pending:
         """What is not newer than `limit`."""
         due = Due()
         if self.samples:
-            due.samples, self.samples = _split_samples(self.samples, limit)
+            due.samples, self.samples = _split_ragged(self.samples, limit)
         if self.tasks:
             due.tasks, self.tasks = _split(self.tasks, limit)
         if self.mappings:
             due.mappings, self.mappings = _split(self.mappings, limit)
         due.notices, self.notices = _split_list(self.notices, limit)
-        due.raws, self.raws = _split_list(self.raws, limit)
+        if self.raws:
+            due.raws, self.raws = _split_ragged(self.raws, limit)
         return due
 
 
-def _split_samples(parts: list[SampleRows], limit: int) -> tuple[SampleRows | None, list[SampleRows]]:
+def _split_ragged(parts: list[Ragged], limit: int) -> tuple[Ragged | None, list[Ragged]]:
     """Part by part: most are due as a whole or not at all, and need not be copied."""
-    go: list[SampleRows] = []
-    stay: list[SampleRows] = []
+    go: list[Ragged] = []
+    stay: list[Ragged] = []
     for part in parts:
         due = part.time <= np.uint64(limit)
         if due.all():
@@ -94,7 +96,7 @@ def _split(parts: list[Table], limit: int) -> tuple[Table | None, list[Table]]:
     return (select(rows, due) if due.any() else None), [select(rows, ~due)]
 
 
-def _split_list(items: list[Timed], limit: int) -> tuple[list[Timed], list[Timed]]:
+def _split_list(items: list[Notice], limit: int) -> tuple[list[Notice], list[Notice]]:
     if not items:
         return [], []
     return [one for one in items if one.time <= limit], [one for one in items if one.time > limit]

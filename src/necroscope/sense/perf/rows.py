@@ -67,6 +67,26 @@ class CgroupEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class CgroupSum:
+    """Cgroups below one parent that came and went too fast to be told one by one, from `at_ns` on. An empty parent
+    stands for all parents that are not told by themselves. `pid` made or removed most of them; -1: none was seen to.
+
+    `whole`: of these, how many were made, removed and released within the sum: nothing of them is left.
+    """
+
+    at_ns: int
+    until_ns: int
+    root: int
+    parent: str
+    made: int
+    removed: int
+    released: int
+    whole: int
+    examples: tuple[str, ...]
+    pid: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Bytes of the stream that could not be understood and were skipped, up to the next place that could."""
 
@@ -74,4 +94,4 @@ class Gap:
     skipped: int
 
 
-Row = SampleBatch | TaskBatch | Lost | Throttled | CgroupEvent | Gap
+Row = SampleBatch | TaskBatch | Lost | Throttled | CgroupEvent | CgroupSum | Gap

@@ -7,7 +7,7 @@ build id) becomes one number through a hash of its bytes. Only the first mapping
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from necroscope.sense.perf.attrs import Events
 from necroscope.sense.perf.hashing import SpanHasher
 from necroscope.sense.perf.interning import ByHash, Names
 from necroscope.sense.perf.layout import KERNEL_PID, Misc, Sample, Type
-from necroscope.sense.perf.walk import Block
+from necroscope.sense.perf.walk import Block, only
 
 I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
@@ -253,6 +253,16 @@ def notices(block: Block, trailers: Trailers, *kinds: int) -> list[Notice]:
     """Records of these types, one by one; for what is rare."""
     at = block.of_type(*kinds)
     return _notices(block, trailers, at) if at.size else []
+
+
+def cgroups(block: Block, trailers: Trailers) -> Block | None:
+    """Records that tell the path of a cgroup, without their `sample_id`; None when there are none."""
+    at = block.of_type(Type.CGROUP)
+    at = at[block.size[at] > 2 + trailers.words]
+    if not at.size:
+        return None
+    found = only(block, at)
+    return replace(found, size=found.size - trailers.words)
 
 
 def kernel_mappings(block: Block, trailers: Trailers) -> list[Notice]:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from necroscope.errors import BadInput
 from necroscope.sense.perf import sideband
 from necroscope.sense.perf.attrs import EventAttr
+from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.channel import Channel
 from necroscope.sense.perf.compressed import Inflater
 from necroscope.sense.perf.declared import Declarations, read_attr
@@ -47,7 +48,8 @@ class Decoder:
     """State of one stream.
 
     `cgroup_of` tells the memory cgroup of a process where samples do not carry it (cgroup v1); `memory_root` is the
-    number of that hierarchy, so that moves within others do not count.
+    number of that hierarchy, so that moves within others do not count. `churn` sums up storms of cgroups; without it
+    each of their records is told.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Decoder:
         memory_root: int | None = None,
         formats: dict[int, Format] | None = None,
         pending_bytes: int = PENDING_BYTES,
+        churn: CgroupChurn | None = None,
     ) -> None:
         self.declared = Declarations()
         self.recording, self.events = self.declared.recording, self.declared.events
@@ -66,7 +69,7 @@ class Decoder:
         self.tasks = Tasks(cgroup_of)
         self._intake = Intake(self.events, self.tasks.comm_names, self.stats)
         self._stacks = Stacks(self.symbols)
-        self._flusher = Flusher(self.events, self.tasks, self._stacks, memory_root)
+        self._flusher = Flusher(self.events, self.tasks, self._stacks, memory_root, churn)
         self._flusher.ask_tasks_for_cgroups = cgroup_of is not None
         self.symbols.files = self._intake.files.values
         self._pending_bytes = pending_bytes
@@ -196,11 +199,10 @@ class Decoder:
     # -- what does not wait ------------------------------------------------------------------------------------
 
     def _aside(self, sideline: Sideline) -> None:
+        if sideline.cgroups is not None:
+            self._flusher.cgroups.add(sideline.cgroups)
         for notice in sideline.notices:
-            if notice.type == Type.CGROUP and len(notice.payload) > 8:
-                number = int.from_bytes(notice.payload[:8], "little")
-                self._flusher.cgroups.add(number, sideband.text(notice.payload[8:]))
-            elif notice.type == Type.KSYMBOL and len(notice.payload) > 16:
+            if notice.type == Type.KSYMBOL and len(notice.payload) > 16:
                 self._program(notice)
         for notice in sideline.kernel:
             self._kernel(notice)

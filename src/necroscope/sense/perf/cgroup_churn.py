@@ -1,0 +1,167 @@
+"""Cgroups that come and go by the thousand: which records are told one by one, and which only as sums.
+
+Whoever may make cgroups could otherwise fill the store and take a core of ours. Single records are paid for from a
+purse: `PURSE` of them at once, `EARNED_PER_S` for each second. While the purse is enough, everything is told; in a
+storm:
+
+- a cgroup that was removed and released again within moments left nothing behind: it goes into a sum;
+- one that was not is told, after `HOLD_NS`, as long as the purse lasts, evenly over all of them: who leaks within a
+  storm is still seen, record by record;
+- what was told of a cgroup before decides: its removal and release are told as well, and never told halfway.
+
+Everything here is done on columns; a record becomes an object of Python only when it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from necroscope.sense.perf.cgroup_columns import ATTACH, MKDIR, RELEASE, RMDIR, CgroupColumns
+from necroscope.sense.perf.cgroup_sums import CgroupSums
+from necroscope.sense.perf.columns import RawRows
+from necroscope.sense.perf.rows import CgroupSum
+from necroscope.sense.perf.tables import joined
+from necroscope.sense.perf.tracepoints import Format
+
+PURSE = 10_000
+EARNED_PER_S = 200
+HOLD_NS = 2 * 10**9
+KEYS_KEPT = 1 << 16
+HELD_MOST = 1 << 16
+MOVES_MOST = 2_000
+SAMPLES_OF_A_PROCESS, SAMPLES_MOST = 2, 200
+
+U64s = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """What is told one by one, and sums that are complete. In a storm only some samples of tracepoints are kept."""
+
+    told: RawRows | None
+    sums: tuple[CgroupSum, ...] = ()
+    storm: bool = False
+
+
+@dataclass(slots=True)
+class _Keys:
+    """Cgroups for which something was decided, the latest of them."""
+
+    values: U64s = field(default_factory=lambda: np.zeros(0, np.uint64))
+
+    def add(self, keys: U64s) -> None:
+        if keys.size:
+            self.values = np.concatenate([self.values, np.unique(keys)])[-KEYS_KEPT:]
+
+    def forget(self, keys: U64s) -> None:
+        if keys.size and self.values.size:
+            self.values = self.values[~np.isin(self.values, keys)]
+
+    def has(self, keys: U64s) -> Mask:
+        return np.isin(keys, self.values) if self.values.size else np.zeros(keys.size, np.bool_)
+
+
+class CgroupChurn:
+    """Sorts the records of one stream. `memory_root`: moves within other hierarchies matter to nobody."""
+
+    def __init__(self, memory_root: int | None = None, purse: int = PURSE, earned_per_s: int = EARNED_PER_S) -> None:
+        self._memory_root = memory_root
+        self._most, self._earned_per_s = purse, earned_per_s
+        self._purse = float(purse)
+        self._newest_ns = 0
+        self._held: RawRows | None = None
+        self._told, self._summed = _Keys(), _Keys()
+        self._sums = CgroupSums()
+
+    def sort(self, raws: RawRows | None, formats: Mapping[int, Format], newest_ns: int) -> Sorted:
+        """The records of one flush; `formats` by the number of the event, `newest_ns` the newest time of the flush."""
+        self._earn(newest_ns)
+        parts = [part for part in (self._held, raws) if part is not None and len(part)]
+        if not parts:
+            return Sorted(None, self._sums.take(self._newest_ns))
+        rows = joined(parts)
+        columns = CgroupColumns.of(rows, formats)
+        if self._held is None and len(rows) <= self._purse:
+            self._purse -= len(rows)
+            self._remember(columns)
+            return Sorted(rows, self._sums.take(self._newest_ns))
+        return self._in_storm(rows, columns)
+
+    def _earn(self, newest_ns: int) -> None:
+        passed_s = max(0, newest_ns - self._newest_ns) / 1e9 if self._newest_ns else 0.0
+        self._newest_ns = max(newest_ns, self._newest_ns)
+        self._purse = min(self._most, self._purse + passed_s * self._earned_per_s)
+
+    def _remember(self, columns: CgroupColumns) -> None:
+        self._told.add(columns.key[columns.kind == MKDIR])
+        self._told.forget(columns.key[columns.kind == RELEASE])
+
+    def _in_storm(self, rows: RawRows, columns: CgroupColumns) -> Sorted:
+        life = columns.kind < ATTACH
+        told, summed = life & self._told.has(columns.key), life & self._summed.has(columns.key)
+        free = life & ~told & ~summed
+        whole = np.zeros(life.size, np.bool_)
+        whole[free] = _whole(columns.key[free], columns.kind[free])
+        free &= ~whole
+        old = free & (columns.time + np.uint64(HOLD_NS) <= np.uint64(self._newest_ns))
+        if np.count_nonzero(free) > HELD_MOST:
+            old = free
+        chosen = self._chosen(columns, old, int(np.count_nonzero(told)))
+        self._told.add(columns.key[chosen])
+        self._summed.add(columns.key[old & ~chosen])
+        told |= chosen
+        self._told.forget(columns.key[told & (columns.kind == RELEASE)])
+        self._sums.add(columns, rows, (summed | whole | (old & ~chosen)), whole, self._newest_ns)
+        held = free & ~old
+        self._held = rows.take(held) if held.any() else None
+        return Sorted(rows.take(told | self._moves(columns)), self._sums.take(self._newest_ns), storm=True)
+
+    def _chosen(self, columns: CgroupColumns, old: Mask, spent: int) -> Mask:
+        """Of cgroups whose fate is open, as many as the purse pays for, evenly; all records of each."""
+        self._purse = max(0.0, self._purse - spent)
+        keys = np.unique(columns.key[old])
+        records = np.count_nonzero(old)
+        if records > self._purse:
+            number = int(self._purse * keys.size / records)
+            keys = keys[np.linspace(0, keys.size - 1, number).astype(np.int64)] if number else keys[:0]
+        chosen = old & np.isin(columns.key, keys)
+        self._purse = max(0.0, self._purse - np.count_nonzero(chosen))
+        return chosen
+
+    def _moves(self, columns: CgroupColumns) -> Mask:
+        """The last move of each process; where it was in between is not kept."""
+        found = np.zeros(columns.kind.size, np.bool_)
+        here = columns.kind == ATTACH
+        if self._memory_root is not None:
+            here &= columns.root == self._memory_root
+        at = np.flatnonzero(here)
+        latest = at[np.argsort(columns.time[at], kind="stable")][::-1]
+        found[latest[np.unique(columns.moved[latest], return_index=True)[1]][:MOVES_MOST]] = True
+        return found
+
+
+def _whole(keys: U64s, kinds: NDArray[np.int8]) -> Mask:
+    """Records of cgroups that were both removed and released."""
+    _, place = np.unique(keys, return_inverse=True)
+    removed = np.bincount(place[kinds == RMDIR], minlength=keys.size) > 0
+    released = np.bincount(place[kinds == RELEASE], minlength=keys.size) > 0
+    return np.asarray((removed & released)[place], np.bool_)
+
+
+def few_of_each(pids: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Positions of the first samples of each process, and no more than `SAMPLES_MOST`, evenly: enough to tell who it
+    was that made cgroups."""
+    left, found = np.arange(pids.size), []
+    for _ in range(SAMPLES_OF_A_PROCESS):
+        first = left[np.unique(pids[left], return_index=True)[1]]
+        found.append(first)
+        left = np.setdiff1d(left, first, assume_unique=True)
+    chosen = np.sort(np.concatenate(found))
+    if chosen.size > SAMPLES_MOST:
+        chosen = chosen[np.linspace(0, chosen.size - 1, SAMPLES_MOST).astype(np.int64)]
+    return chosen
