@@ -128,6 +128,60 @@ def test_a_cut_walk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "only 1 cgroups" in Throttle().read(host).unseen[0].reason
 
 
+def test_between_searches_only_the_known_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search takes a two-hundredth of a core, however many cgroups there are."""
+    cpu = tmp_path / "sys/fs/cgroup/cpu"
+    host = captured(tmp_path, {"/proc/self/mountinfo": MOUNTS_V1, "/sys/fs/cgroup/cpu/a/cpu.stat": V1})
+    now_s, spent_s = [100.0], [0.0]
+    whole = throttles
+
+    def dear(host: Host, mount: Mount) -> object:
+        spent_s[0] += 0.1
+        return whole(host, mount)
+
+    monkeypatch.setattr("necroscope.sense.throttle.throttles", dear)
+    monkeypatch.setattr("necroscope.sense.throttle.clock.elapsed_s", lambda: now_s[0])
+    monkeypatch.setattr("necroscope.sense.throttle.clock.thread_cpu_s", lambda: spent_s[0])
+    sensor = Throttle()
+    assert {sample.labels for sample in sensor.read(host).samples} == {("/a",)}
+    (cpu / "b").mkdir()
+    (cpu / "b/cpu.stat").write_bytes(V1)
+    (cpu / "a/cpu.stat").write_bytes(V1.replace(b"612", b"700"))
+    for _ in range(19):
+        now_s[0] += 1.0
+        values = {(sample.signal, sample.labels): sample.value for sample in sensor.read(host).samples}
+        assert values["throttle_periods", ("/a",)] == 700
+        assert ("throttle_periods", ("/b",)) not in values
+    assert spent_s[0] == pytest.approx(0.1)
+    now_s[0] += 1.0
+    assert {sample.labels for sample in sensor.read(host).samples} == {("/a",), ("/b",)}
+    (cpu / "a/cpu.stat").unlink()
+    now_s[0] += 1.0
+    assert {sample.labels for sample in sensor.read(host).samples} == {("/b",)}
+
+
+def test_of_very_many_quotas_some_are_read_in_each_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"/sys/fs/cgroup/cpu/c{number}/cpu.stat": V1 for number in range(30)}
+    host = captured(tmp_path, {"/proc/self/mountinfo": MOUNTS_V1, **files})
+    sensor = Throttle()
+    assert len(sensor.read(host).samples) == 90
+    spent_s = [0.0]
+
+    def spend() -> float:
+        spent_s[0] += 0.001
+        return spent_s[0]
+
+    monkeypatch.setattr("necroscope.sense.throttle.clock.thread_cpu_s", spend)
+    for number in range(30):
+        (tmp_path / f"sys/fs/cgroup/cpu/c{number}/cpu.stat").write_bytes(V1.replace(b"612", b"900"))
+    news = []
+    for _ in range(4):
+        samples = sensor.read(host).samples
+        assert len(samples) == 90
+        news.append(sum(sample.value == 900 for sample in samples))
+    assert news == [10, 20, 30, 30]
+
+
 def test_names_of_any_bytes_become_text(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path / "sys/fs/cgroup/cpu") + b"/\xff"
     os.makedirs(folder)  # noqa: PTH103 - the name is no text

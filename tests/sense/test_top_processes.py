@@ -1,4 +1,4 @@
-"""Who used the cores: comparison of two tables, and a real burner that is found with its delay and cgroup."""
+"""Who used the cores: the busiest and those that wait, and a real burner that is found with its delay and cgroup."""
 
 from __future__ import annotations
 
@@ -11,44 +11,51 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.model import ProcessUse
+from necroscope.model import ProcessUse, Sample
 from necroscope.sense.host import Host
-from necroscope.sense.process import Process, Processes, ProcessTable
-from necroscope.sense.top_processes import MOST, MOST_BUSY, TopProcesses, busiest
+from necroscope.sense.process import Process
+from necroscope.sense.process_sweep import Moved, ProcessSweep, Round
+from necroscope.sense.top_processes import MOST, MOST_BUSY, MOST_WAITING, TopProcesses, busiest
 
 HZ = os.sysconf("SC_CLK_TCK")
 
 
-def table(at_s: float, *processes: Process) -> ProcessTable:
-    by_pid = {process.pid: process for process in processes}
-    return ProcessTable(int(at_s * 1e9), frozenset(by_pid), by_pid)
+def moved(pid: int, user: int = 0, system: int = 0, start: int = 1, young: bool = False) -> Moved:
+    return Moved(Process(pid, f"p{pid}", 1, start, "S", 9000, 9000, 100, 3), user, system, young)
 
 
-def process(pid: int, user: int = 0, system: int = 0, start: int = 1) -> Process:
-    return Process(pid, f"p{pid}", 1, start, "S", user, system, 100, 3)
+class Rounds(ProcessSweep):
+    """A sweep that sees what a test says."""
+
+    def __init__(self, *rounds: Round) -> None:
+        super().__init__()
+        self.rounds, self.wanted = list(rounds), list[tuple[int, ...]]()
+
+    def look(self, host: Host, wanted: object = ()) -> Round:
+        self.wanted.append(tuple(wanted))  # type: ignore[arg-type]
+        return self.rounds.pop(0)
 
 
-def test_use_is_the_difference_and_the_busiest_come_first() -> None:
-    before = table(100.0, process(10, 500, 20), process(11, 9000, 1), process(12, 7, 7))
-    after = table(110.0, process(10, 520, 30), process(11, 9000, 900), process(12, 7, 7))
-    assert [(one.pid, user, system) for one, user, system in busiest(before, after)] == [(11, 0, 899), (10, 20, 10)]
-
-
-def test_a_young_process_used_all_it_has_and_a_pid_used_again_is_another_one() -> None:
-    before = table(100.0, process(10, 500))
-    young, again = process(20, 30, start=101 * HZ), process(10, 40, start=105 * HZ)
-    unread_before = process(30, 70, start=5)
-    after = table(110.0, young, again, unread_before)
-    assert [(one.pid, user) for one, user, _ in busiest(before, after)] == [(10, 40), (20, 30)]
+def test_the_busiest_come_first() -> None:
+    ranked = busiest([moved(10, 20, 10), moved(11, 0, 899), moved(12, 1)], 10.0)
+    assert [(one.process.pid, one.user_ticks, one.system_ticks) for one in ranked] == [
+        (11, 0, 899),
+        (10, 20, 10),
+        (12, 1, 0),
+    ]
 
 
 def test_more_than_ten_only_where_more_are_busy() -> None:
     idle, quiet = range(1000, 1100), 4 * HZ // 10
-    before = table(100.0, *(process(pid) for pid in idle))
-    assert len(busiest(before, table(110.0, *(process(pid, quiet) for pid in idle)))) == MOST
-    busy = [process(pid, HZ // 2) for pid in range(1000, 1020)]
-    assert len(busiest(before, table(110.0, *busy, *(process(pid, quiet) for pid in range(1020, 1100))))) == 20
-    assert len(busiest(before, table(110.0, *(process(pid, HZ) for pid in idle)))) == MOST_BUSY
+    assert len(busiest([moved(pid, quiet) for pid in idle], 10.0)) == MOST
+    busy = [moved(pid, HZ // 2) for pid in range(1000, 1020)]
+    assert len(busiest([*busy, *(moved(pid, quiet) for pid in range(1020, 1100))], 10.0)) == 20
+    assert len(busiest([moved(pid, HZ) for pid in idle], 10.0)) == MOST_BUSY
+
+
+def test_some_that_want_to_run_are_asked_how_long_they_waited() -> None:
+    ranked = busiest([moved(pid) for pid in range(1000, 1100)], 10.0)
+    assert [one.process.pid for one in ranked] == list(range(1000, 1000 + MOST_WAITING))
 
 
 def delays(root: Path, pid: int, **threads: int) -> None:
@@ -58,26 +65,64 @@ def delays(root: Path, pid: int, **threads: int) -> None:
         (folder / "schedstat").write_text(f"1 {delay_ns} 1\n")
 
 
+def host_of(root: Path) -> Host:
+    (root / "necroscope").mkdir()
+    (root / "necroscope/clock.json").write_text(
+        '{"realtime_ns": 1767323045000000000, "monotonic_ns": 1000, "boottime_ns": 1000}'
+    )
+    return Host(root)
+
+
 def test_run_delay_is_summed_over_threads_and_known_from_the_second_look_on(tmp_path: Path) -> None:
-    top, host = TopProcesses(), Host(tmp_path)
-    looks = [table(at_s, process(10, int(at_s) * 10)) for at_s in (100.0, 110.0, 120.0)]
+    host = host_of(tmp_path)
+    looks = [Round(1, 1, ()), Round(1, 1, (moved(10, 100),)), Round(1, 1, (moved(10, 100),))]
+    top = TopProcesses(lambda: (), Rounds(*looks))
+    assert top.read(host).samples == (Sample("processes", 1), Sample("processes_looked_at", 1))
     delays(tmp_path, 10, t10=1_000_000_000, t11=500_000_000)
-    (first,) = top.between(looks[0], looks[1], host)
+    (first,) = top.read(host).records
     assert first == ProcessUse(10, 1, "p10", "", 100 / HZ, 0.0, None, 100 * os.sysconf("SC_PAGE_SIZE"), 3)
     delays(tmp_path, 10, t10=1_000_000_000, t11=750_000_000)
-    (second,) = top.between(looks[1], looks[2], host)
+    (second,) = top.read(host).records
     assert second == replace(first, run_delay_s=0.25)
 
 
+def test_who_waited_and_used_nothing_is_told_once_its_delay_is_known(tmp_path: Path) -> None:
+    host = host_of(tmp_path)
+    look = Round(1, 1, (moved(10),))
+    top = TopProcesses(lambda: (), Rounds(look, look, look, look))
+    delays(tmp_path, 10, t10=1_000_000_000)
+    assert top.read(host).records == ()
+    assert top.read(host).records == ()
+    assert top.read(host).records == ()
+    delays(tmp_path, 10, t10=5_000_000_000)
+    (use,) = top.read(host).records
+    assert isinstance(use, ProcessUse)
+    assert (use.user_s, use.run_delay_s) == (0.0, 4.0)
+
+
 def test_all_delay_of_a_young_process_is_its_own(tmp_path: Path) -> None:
+    host = host_of(tmp_path)
     delays(tmp_path, 20, t20=250_000_000)
-    (use,) = TopProcesses().between(table(100.0), table(110.0, process(20, 30, start=101 * HZ)), Host(tmp_path))
+    top = TopProcesses(lambda: (), Rounds(Round(0, 0, ()), Round(1, 1, (moved(20, 30, young=True),))))
+    top.read(host)
+    (use,) = top.read(host).records
+    assert isinstance(use, ProcessUse)
     assert use.run_delay_s == 0.25
+
+
+def test_who_was_told_and_who_was_sampled_is_looked_at_first(tmp_path: Path) -> None:
+    rounds = Rounds(Round(9, 9, ()), Round(9, 4, (moved(10, 5),)), Round(9, 9, ()))
+    top = TopProcesses(lambda: (31, 30), rounds)
+    host = host_of(tmp_path)
+    assert top.read(host).unseen == ()
+    assert "in turn" in top.read(host).unseen[0].reason
+    assert top.read(host).unseen == ()
+    assert rounds.wanted == [(31, 30), (31, 30), (10, 31, 30)]
 
 
 @pytest.mark.root
 def test_a_real_burner_is_found() -> None:
-    looking = Processes(TopProcesses())
+    looking = TopProcesses()
     looking.read(Host())
     burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:

@@ -71,7 +71,8 @@ def record(
     with ExitStack() as ending:
         ending.callback(writer.close)
         feed = None if no_perf else PerfFeed(host, PerfStarter(host, writer.folder))
-        recorder = Recorder(host, writer, feed, fast_sensors(kernel_log), slow_sensors())
+        slow = slow_sensors(feed.sampled.take) if feed is not None else slow_sensors()
+        recorder = Recorder(host, writer, feed, fast_sensors(kernel_log), slow)
         status = ending.enter_context(out.status("recording")) if out.is_terminal and not quiet else None
         tell = None if quiet else _teller(out, status)
         last = recorder.run(stop, for_s, tell)

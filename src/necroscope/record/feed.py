@@ -17,6 +17,7 @@ from typing import Protocol
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
 from necroscope.record.gaps import Silence, gap, own_event
+from necroscope.record.sampled import Sampled
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
@@ -57,6 +58,7 @@ class PerfFeed:
         self._host, self._starter = host, starter or PerfStarter(host)
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.sampled = Sampled()
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
         self._asked = ""
@@ -184,6 +186,7 @@ class PerfFeed:
         return "asked to end"
 
     def _put(self, rows: list[Row]) -> None:
+        self.sampled.add(rows)
         self._tell_gap(self._silence.heard(rows))
         if self._asked and (sampled := _sampled(rows)):
             self._tell("perf-sampling", _sampling(self._asked, sampled))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from necroscope.record.recorder import SIGNALS
@@ -19,13 +20,12 @@ from necroscope.sense.meminfo import Meminfo
 from necroscope.sense.nic import Nic
 from necroscope.sense.nvml import load
 from necroscope.sense.pressure import Pressure
-from necroscope.sense.process import Processes
 from necroscope.sense.run_delay import RunDelay
 from necroscope.sense.sensor import Sensor
 from necroscope.sense.softnet import Softnet
 from necroscope.sense.systemd import Systemd
 from necroscope.sense.throttle import Throttle
-from necroscope.sense.top_processes import TopProcesses
+from necroscope.sense.top_processes import TopProcesses, nobody
 from necroscope.sense.unit_runs import UnitRuns
 from necroscope.sense.vmstat import Vmstat
 from necroscope.sense.zombie_names import ZombieNames
@@ -41,11 +41,11 @@ def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
     return [*found, KernelLog(kernel_log), *([Gpu()] if load() is not None else [])]
 
 
-def slow_sensors() -> list[Sensor]:
-    """Read every ten seconds, beside the others."""
+def slow_sensors(sampled: Callable[[], Sequence[int]] = nobody) -> list[Sensor]:
+    """Read every ten seconds, beside the others. `sampled` names the processes that were sampled since it was asked."""
     memcg, systemd = Memcg(count_zombies), Systemd(runs=UnitRuns())
     steady: list[Sensor] = [Inventory(), IrqRouting(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers()]
-    return [*steady, Processes(TopProcesses())]
+    return [*steady, TopProcesses(sampled)]
 
 
 def open_writer(store: Path | None) -> Writer:

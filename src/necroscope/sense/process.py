@@ -1,4 +1,4 @@
-"""Processes between two looks: names that vanish and come back, and (for a recorder) who used the cores most.
+"""Processes between two looks: names that vanish and come back.
 
 Between two looks a name is turning over when members of it vanished *and* younger ones appeared. One look says
 nothing: a young process may be a fresh start as well as a crash loop. Kernel threads are left out. Seen with no help
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from necroscope import clock
 from necroscope.clock import NS
@@ -23,9 +23,6 @@ from necroscope.sense.family import pattern
 from necroscope.sense.fields import count
 from necroscope.sense.host import Host
 from necroscope.sense.replay import replay
-
-if TYPE_CHECKING:
-    from necroscope.sense.top_processes import TopProcesses
 
 MAX_PROCESSES = 20_000
 BUDGET_S = 0.3
@@ -75,20 +72,16 @@ class Processes:
     name: ClassVar[str] = "processes"
     signals: ClassVar[tuple[Signal, ...]] = (Signal("processes", "processes", "gauge", "Processes on the node"),)
 
-    def __init__(self, top: TopProcesses | None = None) -> None:
+    def __init__(self) -> None:
         self._before: ProcessTable | None = None
-        self._top = top
 
     def read(self, host: Host) -> Reading:
-        """The first look yields numbers only, every other one the turnover since the look before it; with `top`, also
-        who used the cores most."""
+        """The first look yields numbers only, every other one the turnover since the look before it."""
         if host.captured:
             return replay(host, self.name)
         table = read_table(host, self._before)
         before, self._before = self._before, table
         records: tuple[Record, ...] = turnover(before, table, host) if before else ()
-        if before and self._top:
-            records += self._top.between(before, table, host)
         return Reading((Sample("processes", len(table.pids)),), records, _unread(table))
 
 

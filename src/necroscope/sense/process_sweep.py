@@ -28,7 +28,9 @@ _CHECKED_EVERY = 64
 _STAT_BYTES = 4096
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 # Fields behind the name: state, user and system ticks, the start.
-_STATE, _USER, _SYSTEM, _START = 0, 11, 12, 19
+_STATE, _USER, _SYSTEM, _NICE, _START, _POLICY = 0, 11, 12, 16, 19, 38
+# SCHED_BATCH, SCHED_IDLE
+_PATIENT = (b"3", b"5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class ProcessSweep:
             if known[0] != self._round - 1:
                 return None
             used = user - known[2], system - known[3]
-            if used == (0, 0) and fields[_STATE] != b"R":
+            if used == (0, 0) and not (fields[_STATE] == b"R" and _in_earnest(text)):
                 return None
             return Moved(parse_stat(text), max(0, used[0]), max(0, used[1]))
         except (IndexError, ValueError, Unavailable):
@@ -119,3 +121,11 @@ class ProcessSweep:
         if self._before_ticks is None or process.start_ticks < self._before_ticks - 1:
             return None
         return Moved(process, user, system, young=True)
+
+
+def _in_earnest(text: bytes) -> bool:
+    """Whether a process that wants to run is to be missed when it does not: one that made itself patient is not."""
+    fields = text[text.rfind(b") ") + 2 :].split()
+    if len(fields) <= _POLICY:
+        return True
+    return int(fields[_NICE]) <= 0 and fields[_POLICY] not in _PATIENT

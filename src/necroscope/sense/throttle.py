@@ -5,6 +5,9 @@
 
 Reading `cpu.stat` of a v2 cgroup makes the kernel collect the statistics of its whole subtree from every CPU. So the
 quota (`cpu.max`: 9 µs against 33 on 16 CPUs) is read first, and a cgroup without one is left alone.
+
+Cgroups with a quota are looked for seldom, the more cgroups the more seldom: the search takes at most a two-hundredth
+of a core. Those that were found are read at every look, as many as `REFRESH_S` allows; the others in turn.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ from necroscope.sense.host import Host
 
 MAX_CGROUPS = 2_000
 BUDGET_S = 0.15
+REFRESH_S = 0.01
+REST = 200.0
+REST_LEAST_S, REST_MOST_S = 2.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,26 @@ class Throttle:
         ),
     )
 
+    def __init__(self) -> None:
+        self._known: dict[str, CpuStat] = {}
+        self._turn = 0
+        self._search_s = 0.0
+        self._mount: Mount | None = None
+        self._unseen: tuple[Unseen, ...] = ()
+
     def read(self, host: Host) -> Reading:
         """One look at the hierarchy with the cpu controller."""
+        if self._mount is None or clock.elapsed_s() >= self._search_s:
+            self._search(host)
+        elif self._known:
+            self._refresh(host, self._mount)
+        samples = tuple(sample for path, stat in self._known.items() for sample in _samples(Throttled(path, stat)))
+        return Reading(samples=samples, unseen=self._unseen)
+
+    def _search(self, host: Host) -> None:
+        """Look at all cgroups, within bounds, and rest in proportion to what that took."""
+        self._mount = None
+        began_s, spent_s = clock.elapsed_s(), clock.thread_cpu_s()
         where = layout(host)
         mount = where.mount_of("cpu")
         if mount is None:
@@ -91,8 +115,24 @@ class Throttle:
             unseen.append(
                 Unseen(self.name, "this is a cgroup namespace: quotas outside it are hidden", "run on the host")
             )
-        samples = tuple(sample for group in seen.groups for sample in _samples(group))
-        return Reading(samples=samples, unseen=tuple(unseen))
+        self._mount, self._unseen = mount, tuple(unseen)
+        self._known = {group.path: group.stat for group in seen.groups}
+        rest_s = min(max(REST * (clock.thread_cpu_s() - spent_s), REST_LEAST_S), REST_MOST_S)
+        self._search_s = began_s + rest_s
+
+    def _refresh(self, host: Host, mount: Mount) -> None:
+        """Read the known ones again, from where the look before had to stop. What was removed is known no more."""
+        paths = list(self._known)
+        ends_s = clock.thread_cpu_s() + REFRESH_S
+        for _ in range(len(paths)):
+            self._turn = (self._turn + 1) % len(paths)
+            stat = _stat_of(host, mount, paths[self._turn])
+            if stat is None:
+                del self._known[paths[self._turn]]
+            else:
+                self._known[paths[self._turn]] = stat
+            if clock.thread_cpu_s() > ends_s:
+                return
 
 
 def parse_cpu_stat(text: bytes) -> CpuStat:

@@ -1,21 +1,24 @@
-"""Who used the cores most between two looks at all processes, and how long they waited for one.
+"""Who used the cores most since the look before, and how long they waited for one: a recorder's look at processes.
 
-The processes that used most, and whoever used a twentieth of a core; what used nothing is left out. Only these few are
-asked for their cgroup and run delay. A process that lived and died between two looks is not seen here; the profile has
-its samples.
+The processes that used most, whoever used a twentieth of a core, and whoever waited long for one without being made to
+by its own niceness. Only these few are asked for their cgroup, and for the run delay of their threads. A process that
+lived and died between two looks is not seen here; the profile has its samples.
 
-Sources: /proc/PID/cgroup, /proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO).
+Sources: /proc/PID/stat, /proc/PID/cgroup, /proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
 
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
-from necroscope.model import ProcessUse
+from necroscope.model import ProcessUse, Reading, Sample, Signal, Unseen
 from necroscope.sense.host import Host
-from necroscope.sense.process import Process, ProcessTable, memory_cgroup
+from necroscope.sense.process import Process, memory_cgroup
+from necroscope.sense.process_sweep import Moved, ProcessSweep
 from necroscope.sense.run_delay import parse_task_delay
 
 MOST = 10
@@ -23,6 +26,8 @@ BUSY_SHARE = 0.05
 MOST_BUSY = 64
 # Threads asked for their delay in one look; a process with more than is left is not asked.
 MAX_THREADS = 512
+# Processes that run or wait at the instant of a look, and used nothing: they may wait for a core since long.
+MOST_WAITING = 16
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -30,64 +35,82 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 Identity = tuple[int, int]
 
 
+def nobody() -> Sequence[int]:
+    """Where nothing is sampled, nobody is known to be busy beforehand."""
+    return ()
+
+
 class TopProcesses:
-    """Compares tables of processes; it keeps the run delays of the last look."""
+    """The sensor. `sampled` names processes that were seen on a core since it was last asked, the most often first:
+    they are looked at first where there are too many to look at all. It keeps the run delays of the last look."""
 
-    def __init__(self) -> None:
+    name: ClassVar[str] = "processes"
+    signals: ClassVar[tuple[Signal, ...]] = (
+        Signal("processes", "processes", "gauge", "Processes on the node"),
+        Signal("processes_looked_at", "processes", "gauge", "Processes whose use was read in this look."),
+    )
+
+    def __init__(self, sampled: Callable[[], Sequence[int]] = nobody, sweep: ProcessSweep | None = None) -> None:
+        self._sampled, self._sweep = sampled, sweep or ProcessSweep()
         self._delays: dict[Identity, float] = {}
+        self._told: tuple[int, ...] = ()
+        self._before_ns: int | None = None
 
-    def between(self, before: ProcessTable, after: ProcessTable, host: Host) -> tuple[ProcessUse, ...]:
-        """The busiest processes first."""
-        ranked = busiest(before, after)
-        delays = _delays(host, [process for process, _, _ in ranked])
+    def read(self, host: Host) -> Reading:
+        """The first look yields numbers only, every other one the use since the look before it."""
+        now_ns = host.clock().boottime_ns
+        passed_s = (now_ns - self._before_ns) / NS if self._before_ns is not None else 0.0
+        seen = self._sweep.look(host, (*self._told, *self._sampled()))
+        first, self._before_ns = self._before_ns is None, now_ns
+        uses = () if first else self._uses(busiest(seen.moved, passed_s), host)
+        samples = (Sample("processes", seen.processes), Sample("processes_looked_at", seen.looked_at))
+        return Reading(samples, uses, () if seen.looked_at == seen.processes else (_IN_TURN,))
+
+    def _uses(self, ranked: Sequence[Moved], host: Host) -> tuple[ProcessUse, ...]:
+        """The busiest first."""
+        delays = _delays(host, [one.process for one in ranked])
         known, self._delays = self._delays, delays
+        self._told = tuple(one.process.pid for one in ranked)
+        uses = ((one, _since(one, known, delays)) for one in ranked)
         return tuple(
             ProcessUse(
-                pid=process.pid,
-                start_ticks=process.start_ticks,
-                comm=process.comm,
-                cgroup=memory_cgroup(host, process.pid),
-                user_s=user / _TICKS_PER_S,
-                system_s=system / _TICKS_PER_S,
-                run_delay_s=_since(_identity(process), _started_between(before, process), known, delays),
-                rss_bytes=process.rss_pages * _PAGE_BYTES,
-                cpu=process.cpu,
+                pid=one.process.pid,
+                start_ticks=one.process.start_ticks,
+                comm=one.process.comm,
+                cgroup=memory_cgroup(host, one.process.pid),
+                user_s=one.user_ticks / _TICKS_PER_S,
+                system_s=one.system_ticks / _TICKS_PER_S,
+                run_delay_s=delay,
+                rss_bytes=one.process.rss_pages * _PAGE_BYTES,
+                cpu=one.process.cpu,
             )
-            for process, user, system in ranked
+            for one, delay in uses
+            if one.user_ticks + one.system_ticks > 0 or delay
         )
 
 
-def busiest(before: ProcessTable, after: ProcessTable) -> list[tuple[Process, int, int]]:
-    """Processes with the user and system ticks they used in between, the busiest first."""
-    used: list[tuple[Process, int, int]] = []
-    for pid, process in after.processes.items():
-        known = before.processes.get(pid)
-        if known is process:
-            continue
-        if known is not None and known.start_ticks == process.start_ticks:
-            user, system = process.user_ticks - known.user_ticks, process.system_ticks - known.system_ticks
-        elif _started_between(before, process):
-            user, system = process.user_ticks, process.system_ticks
-        else:
-            continue
-        if user + system > 0:
-            used.append((process, max(user, 0), max(system, 0)))
-    used.sort(key=lambda one: (-one[1] - one[2], one[0].pid))
-    enough = BUSY_SHARE * (after.boottime_ns - before.boottime_ns) / NS * _TICKS_PER_S
-    busy = sum(1 for _, user, system in used if user + system >= enough)
-    return used[: min(max(MOST, busy), MOST_BUSY)]
+_IN_TURN = Unseen(
+    TopProcesses.name,
+    "there are more processes than can be looked at every ten seconds: those that were sampled are, the others in turn",
+)
 
 
-def _started_between(before: ProcessTable, process: Process) -> bool:
-    # one tick is the resolution of the start
-    return process.start_ticks >= before.boottime_ns * _TICKS_PER_S // NS - 1
+def busiest(moved: Iterable[Moved], passed_s: float) -> list[Moved]:
+    """Who used most, the busiest first, then some that used nothing and want to run."""
+    used = [one for one in moved if one.user_ticks + one.system_ticks > 0]
+    waiting = [one for one in moved if one.user_ticks + one.system_ticks == 0]
+    used.sort(key=lambda one: (-one.user_ticks - one.system_ticks, one.process.pid))
+    enough = BUSY_SHARE * passed_s * _TICKS_PER_S
+    busy = sum(1 for one in used if one.user_ticks + one.system_ticks >= enough)
+    return used[: min(max(MOST, busy), MOST_BUSY)] + waiting[:MOST_WAITING]
 
 
-def _since(one: Identity, young: bool, known: dict[Identity, float], delays: dict[Identity, float]) -> float | None:
+def _since(one: Moved, known: dict[Identity, float], delays: dict[Identity, float]) -> float | None:
     """Delay since the look before: a young process has all of its own; threads that ended took theirs with them."""
-    if one not in delays or (one not in known and not young):
+    who = _identity(one.process)
+    if who not in delays or (who not in known and not one.young):
         return None
-    return max(0.0, delays[one] - known.get(one, 0.0))
+    return max(0.0, delays[who] - known.get(who, 0.0))
 
 
 def _delays(host: Host, processes: list[Process]) -> dict[Identity, float]:
