@@ -52,6 +52,9 @@ class Starter:
         self._host, self._start, self._learns = host, start, learns
         self.ends: list[bool] = []
 
+    def sample_at(self, frequency_hz: int) -> None:
+        """These perfs sample as they like."""
+
     def start(self) -> Any:
         return self._start(self._host)
 
@@ -135,6 +138,36 @@ class Quiet(Nonsense):
         return b""
 
 
+class At(Quiet):
+    """A perf that samples at some frequency."""
+
+    def __init__(self, options: PerfOptions) -> None:
+        super().__init__()
+        self.options = options
+
+
+def test_another_frequency_starts_perf_anew_and_says_why(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
+    asked: list[int] = []
+
+    class Sampling(Starter):
+        def sample_at(self, frequency_hz: int) -> None:
+            asked.append(frequency_hz)
+
+    running = PerfFeed(hurried, Sampling(hurried, lambda _: At(PerfOptions(frequency_hz=asked[-1]))))
+    deadline = time.monotonic() + 10
+    for hertz in (29, 97):
+        while not asked and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.sample_at(hertz)
+        while asked[-1] != hertz and time.monotonic() < deadline:
+            time.sleep(0.01)
+    running.close()
+    assert asked == [97, 29, 97]
+    told = [event.text for event in running.events() if event.kind == "perf-ended"]
+    assert told == [f"samples are taken at {hertz} Hz from now on (see recorder-sheds)" for hertz in (29, 97)]
+
+
 class Chatty(Quiet):
     """A perf that brings something twice, then ends."""
 
@@ -155,6 +188,9 @@ class Clocked:
 
     def finish(self) -> list[Any]:
         return []
+
+    def name_programs(self, wanted: bool) -> None:
+        """Nothing here has names."""
 
 
 def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:

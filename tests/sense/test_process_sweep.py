@@ -126,6 +126,16 @@ def test_the_wanted_come_first_and_the_others_in_turn(node: Node) -> None:
     assert node.read == [*range(1253, 1300), *range(1000, 1081)]
 
 
+def test_without_the_others_only_the_wanted_are_read(node: Node) -> None:
+    for pid in range(1000, 1300):
+        node.has(pid, 1)
+    sweep = ProcessSweep(100.0)
+    assert node.look(sweep).looked_at == 300
+    node.read.clear()
+    found = sweep.look(node.host, (1299, 1250), others=False)
+    assert (found.processes, found.looked_at, node.read) == (300, 2, [1299, 1250])
+
+
 def test_what_was_used_over_several_rounds_is_not_told_as_that_of_one(node: Node) -> None:
     for pid in range(1000, 1200):
         node.has(pid, 1)

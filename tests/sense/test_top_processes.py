@@ -31,7 +31,8 @@ class Rounds(ProcessSweep):
         super().__init__()
         self.rounds, self.wanted = list(rounds), list[tuple[int, ...]]()
 
-    def look(self, host: Host, wanted: object = ()) -> Round:
+    def look(self, host: Host, wanted: object = (), others: bool = True) -> Round:
+        self.others = others
         self.wanted.append(tuple(wanted))  # type: ignore[arg-type]
         return self.rounds.pop(0)
 
@@ -118,6 +119,17 @@ def test_who_was_told_and_who_was_sampled_is_looked_at_first(tmp_path: Path) -> 
     assert "in turn" in top.read(host).unseen[0].reason
     assert top.read(host).unseen == ()
     assert rounds.wanted == [(31, 30), (31, 30), (10, 31, 30)]
+
+
+def test_to_save_cpu_nobody_else_is_looked_at_and_that_is_said(tmp_path: Path) -> None:
+    rounds = Rounds(Round(9, 2, ()), Round(9, 9, ()))
+    top, host = TopProcesses(lambda: (31, 30), rounds), host_of(tmp_path)
+    top.spare(True)
+    assert "to save CPU" in top.read(host).unseen[0].reason
+    assert rounds.others is False
+    top.spare(False)
+    assert top.read(host).unseen == ()
+    assert rounds.others is True
 
 
 @pytest.mark.root

@@ -133,6 +133,16 @@ def test_what_could_not_be_seen_stays_so_between_walks(stage: Stage) -> None:
     stage.look(10, [1])
 
 
+def test_to_save_cpu_nothing_is_named_and_that_is_said(stage: Stage) -> None:
+    stage.unseen = (Unseen("zombie-names", "to save CPU, new zombies are counted and not named"),)
+    stage.sensor.spare(True)
+    assert stage.look(10, [1]) == ([], ())
+    assert stage.walks == 0
+    stage.unseen = ()
+    stage.sensor.spare(False)
+    assert len(stage.look(10, [1])[0]) == 1
+
+
 def test_without_a_count_nothing_is_asked(stage: Stage) -> None:
     stage.memcg.last = None
     assert stage.sensor.read(HERE).records == ()

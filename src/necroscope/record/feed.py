@@ -23,6 +23,7 @@ from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
 from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.launch.complaints import first_sentence
+from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.sense.perf.launch.starter import PerfStarter
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
@@ -44,6 +45,9 @@ _HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
 class Starter(Protocol):
     """What starts one perf after another: `PerfStarter`."""
 
+    def sample_at(self, frequency_hz: int) -> None:
+        """How often perfs that are started from now on sample."""
+
     def start(self) -> PerfSession:
         """A perf whose stream has begun."""
 
@@ -59,6 +63,7 @@ class PerfFeed:
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.sampled = Sampled()
+        self._name_programs, self._frequency_hz = True, FREQUENCY_HZ
         self._silence = Silence(clock.now().monotonic_ns)
         self._complaint = ""
         self._asked = ""
@@ -100,6 +105,14 @@ class PerfFeed:
         """The writer bounds its memory of stacks; from now on all of them come anew."""
         self._forgotten.set()
 
+    def name_programs(self, wanted: bool) -> None:
+        """Look for names of functions that are new, or no longer."""
+        self._name_programs = wanted
+
+    def sample_at(self, frequency_hz: int) -> None:
+        """Sample so often from now on; perf is started anew for that."""
+        self._frequency_hz = frequency_hz
+
     def close(self, patience_s: float = 10.0) -> list[Row]:
         """End perf; the rows that were still on their way."""
         self._stop.set()
@@ -132,6 +145,7 @@ class PerfFeed:
 
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
+        self._starter.sample_at(self._frequency_hz)
         with self._starter.start() as session:
             self._session = session
             try:
@@ -183,6 +197,9 @@ class PerfFeed:
                 return _HUNG
             if online_cpus(self._host) != cpus:
                 return "CPUs came or went"
+            decoder.name_programs(self._name_programs)
+            if self._frequency_hz != session.options.frequency_hz:
+                return f"samples are taken at {self._frequency_hz} Hz from now on (see recorder-sheds)"
         return "asked to end"
 
     def _put(self, rows: list[Row]) -> None:

@@ -7,6 +7,7 @@ so that a step of the wall clock neither hurries nor holds up anything (`timelin
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,15 @@ from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.model import Sample, Signal
 from necroscope.record import frugal
+from necroscope.record.budget import Budget
 from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, own_event, since_the_last, stuck
 from necroscope.record.own_cost import OwnCost
+from necroscope.record.own_use import OwnUse
 from necroscope.record.perf_rows import keep_rows
+from necroscope.record.shedding import SIGNALS as SHEDDING
+from necroscope.record.shedding import Shedding, switches
 from necroscope.record.timeline import Timeline
 from necroscope.sense.host import Host
 from necroscope.sense.kernel_log import KernelLog
@@ -32,7 +37,7 @@ TURN_S = 1.0
 TRIM_S = 10
 CLOCK = Signal("clock_monotonic_seconds", "seconds", "gauge", "CLOCK_MONOTONIC at the time of the row, which is UTC.")
 LOST = Signal("perf_lost_records", "records", "counter", "Records of perf that the kernel had no room for.")
-SIGNALS = (COST, SEEN, CLOCK, LOST, *OwnCost.signals)
+SIGNALS = (COST, SEEN, CLOCK, LOST, *OwnCost.signals, *SHEDDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,17 @@ class Recorder:
     """Records until told to stop. The writer is not closed here."""
 
     def __init__(
-        self, host: Host, writer: Writer, feed: PerfFeed | None, fast: Sequence[Sensor], slow: Sequence[Sensor]
+        self,
+        host: Host,
+        writer: Writer,
+        feed: PerfFeed | None,
+        fast: Sequence[Sensor],
+        slow: Sequence[Sensor],
+        budget: Budget | None = None,
     ) -> None:
         self._host, self._writer, self._feed = host, writer, feed
+        budget = budget or Budget.of(os.cpu_count() or 1)
+        self._shedding = Shedding(budget, switches(feed, slow), OwnUse(host).read)
         self._sampler = Sampler(host, fast, slow)
         self._chronicle = Chronicle(told_since_boot(writer.folder, clock.now()))
         self._own = OwnCost(host)
@@ -168,6 +181,9 @@ class Recorder:
             self._first_look_ns = now.monotonic_ns
         self._keep(self._sampler.looks(round((now.monotonic_ns - self._first_look_ns) / NS)))
         own = [*self._own.read(self._feed.pid if self._feed else None), Sample(LOST.name, self._lost)]
+        if events := self._shedding.turn():
+            self._writer.add_events(events)
+        own += self._shedding.samples()
         if second % 60 == 0 or self._samples_before == 0:
             own.append(Sample(CLOCK.name, now.monotonic_ns / NS))
         self._writer.add_signals(now.realtime_ns, own, OWN_SOURCE)

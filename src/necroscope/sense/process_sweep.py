@@ -62,15 +62,15 @@ class ProcessSweep:
         self._last_pid = 0
         self._before_ticks: int | None = None
 
-    def look(self, host: Host, wanted: Iterable[int] = ()) -> Round:
-        """The next round. A process is told against the round before: one that was not looked at then is told from
-        its next look on, unless it is younger than that."""
+    def look(self, host: Host, wanted: Iterable[int] = (), others: bool = True) -> Round:
+        """The next round; without `others`, only the wanted are looked at. A process is told against the round before:
+        one that was not looked at then is told from its next look on, unless it is younger than that."""
         self._round += 1
         now_ticks = host.clock().boottime_ns * _TICKS_PER_S // NS
         pids = [int(name) for name in host.entries("/proc") if name.isdecimal()]
         looked_at, moved = 0, []
         # A process that is gone between the list and the look was there a moment ago: it counts as looked at.
-        for pid, text in self._texts(host, self._order(pids, wanted)):
+        for pid, text in self._texts(host, self._order(pids, wanted, others)):
             looked_at += 1
             if text and (one := self._compared(pid, text)) is not None:
                 moved.append(one)
@@ -79,7 +79,7 @@ class ProcessSweep:
         self._before_ticks = now_ticks
         return Round(len(pids), looked_at, tuple(moved))
 
-    def _order(self, pids: list[int], wanted: Iterable[int]) -> Sequence[tuple[int, bool]]:
+    def _order(self, pids: list[int], wanted: Iterable[int], others: bool) -> Sequence[tuple[int, bool]]:
         """Those that are wanted, then the others in turn. True: this one moves the turn on."""
         pids.sort()
         here = set(pids)
@@ -87,7 +87,7 @@ class ProcessSweep:
         chosen = set(first)
         place = bisect_right(pids, self._last_pid)
         turn = [pid for pid in pids[place:] + pids[:place] if pid not in chosen]
-        return [(pid, False) for pid in first] + [(pid, True) for pid in turn[:MAX_PROCESSES]]
+        return [(pid, False) for pid in first] + [(pid, True) for pid in turn[: MAX_PROCESSES if others else 0]]
 
     def _texts(self, host: Host, order: Sequence[tuple[int, bool]]) -> Iterator[tuple[int, bytes]]:
         ends_s = clock.thread_cpu_s() + self._budget_s

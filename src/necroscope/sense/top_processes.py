@@ -55,16 +55,22 @@ class TopProcesses:
         self._delays: dict[Identity, float] = {}
         self._told: tuple[int, ...] = ()
         self._before_ns: int | None = None
+        self._sparing = False
+
+    def spare(self, sparing: bool) -> None:
+        """Look at nobody but those that were sampled or told before, or at all again."""
+        self._sparing = sparing
 
     def read(self, host: Host) -> Reading:
         """The first look yields numbers only, every other one the use since the look before it."""
         now_ns = host.clock().boottime_ns
         passed_s = (now_ns - self._before_ns) / NS if self._before_ns is not None else 0.0
-        seen = self._sweep.look(host, (*self._told, *self._sampled()))
+        seen = self._sweep.look(host, (*self._told, *self._sampled()), others=not self._sparing)
         first, self._before_ns = self._before_ns is None, now_ns
         uses = () if first else self._uses(busiest(seen.moved, passed_s), host)
         samples = (Sample("processes", seen.processes), Sample("processes_looked_at", seen.looked_at))
-        return Reading(samples, uses, () if seen.looked_at == seen.processes else (_IN_TURN,))
+        unseen = _SPARING if self._sparing else _IN_TURN
+        return Reading(samples, uses, () if seen.looked_at == seen.processes else (unseen,))
 
     def _uses(self, ranked: Sequence[Moved], host: Host) -> tuple[ProcessUse, ...]:
         """The busiest first."""
@@ -92,6 +98,11 @@ class TopProcesses:
 _IN_TURN = Unseen(
     TopProcesses.name,
     "there are more processes than can be looked at every ten seconds: those that were sampled are, the others in turn",
+)
+
+_SPARING = Unseen(
+    TopProcesses.name,
+    "to save CPU, only processes that were sampled are looked at: who waits for a core and never gets it is not seen",
 )
 
 

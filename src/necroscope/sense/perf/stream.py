@@ -121,6 +121,12 @@ class Decoder:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
         self._stacks.tell_again()
 
+    def name_programs(self, wanted: bool) -> None:
+        """Ask for the names of programs' functions, or no longer: what is known by now stays."""
+        if wanted and not self.symbols.name_programs:
+            self._stacks.forget_addresses()
+        self.symbols.name_programs = wanted
+
     @property
     def newest_ns(self) -> int:
         """The newest time seen so far, on the recording's clock."""

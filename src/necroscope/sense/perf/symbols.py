@@ -76,12 +76,16 @@ class _Numbered:
 
 
 class Symbols:
-    """All sources of names of one recording. `files` is the decoder's list of mapped files, by number."""
+    """All sources of names of one recording. `files` is the decoder's list of mapped files, by number.
+
+    While `name_programs` is false, no file of a program is asked for: its functions have no names.
+    """
 
     def __init__(self, kernel: Kernel | None, objects: ObjectFiles | None, jit: JitMaps | None = None) -> None:
         self.kernel_state = 0
         self.files: list[MappedFile] = []
         self.objects = objects
+        self.name_programs = True
         self._kernel = kernel.symbols if kernel else None
         self._references = kernel.references if kernel else {}
         self._jit = jit
@@ -150,6 +154,8 @@ class Symbols:
     def _table(self, mapped: MappedFile, pid: int) -> tuple[SymbolTable | None, bool]:
         if mapped.path == VDSO:
             return self._own_vdso(), True
+        if not self.name_programs:
+            return None, True
         if _made_at_run_time(mapped.path):
             return (self._jit.table(pid) if self._jit else None), True
         if self.objects is None or not mapped.path.startswith("/"):

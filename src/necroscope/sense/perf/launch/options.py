@@ -26,6 +26,7 @@ class PerfOptions:
     """What perf is asked for. Make one with less by `without`."""
 
     event: str = "cycles"
+    frequency_hz: int = FREQUENCY_HZ
     named: bool = True
     own_frequency: bool = True
     cgroups: bool = True
@@ -191,13 +192,13 @@ def _recording(options: PerfOptions, cpus: int, perf: str) -> Iterator[str]:
     if options.build_ids:
         yield "--buildid-mmap"
     if not options.own_frequency:
-        yield from ("-F", str(FREQUENCY_HZ))
+        yield from ("-F", str(options.frequency_hz))
 
 
 def _events(options: PerfOptions) -> Iterator[str]:
     """The frequency is the sampled event's own: given for all (`-F 97`), perf would thin out the tracepoints as well,
     and of 20 cgroups made in a row tell a handful. Without `name=`, perf stores the event under all of its terms."""
-    terms = [f"freq={FREQUENCY_HZ}"] if options.own_frequency else []
+    terms = [f"freq={options.frequency_hz}"] if options.own_frequency else []
     terms += [f"name={options.event}"] if options.named else []
     yield from ("--event", f"{options.event}/{','.join(terms)}/" if terms else options.event)
     for name in TRACEPOINTS if options.tracepoints else ():

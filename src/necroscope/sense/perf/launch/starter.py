@@ -12,6 +12,7 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from necroscope import clock
@@ -54,6 +55,10 @@ class PerfStarter:
         self._recalled = False
         self._kept: tuple[str, ...] | None = None
         self._early_ends = 0
+
+    def sample_at(self, frequency_hz: int) -> None:
+        """How often perfs that are started from now on sample."""
+        self._asked = replace(self._asked, frequency_hz=frequency_hz)
 
     def start(self) -> PerfSession:
         """A perf whose stream has begun; `Unavailable` when there is none that does."""
