@@ -174,8 +174,8 @@ def test_what_cannot_be_shed_here_is_passed_over() -> None:
 
 
 def test_large_nodes_may_cost_more() -> None:
-    assert Budget.of(2).cpu == 0.04
-    assert Budget.of(96).cpu == pytest.approx(0.192)
+    assert Budget.of(2) == Budget(0.04, 250_000_000, 272)
+    assert Budget.of(96) == Budget(pytest.approx(0.192), 410_000_000, 1024)
 
 
 def test_a_clock_that_counts_less_than_before_is_no_cost() -> None:

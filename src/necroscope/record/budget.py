@@ -50,8 +50,9 @@ class Budget:
 
     @classmethod
     def of(cls, cpus: int) -> Budget:
-        """The default for a node: 4 % of a core, or two thousandths of all cores where that is more."""
-        return cls(cpu=max(0.04, 0.002 * cpus))
+        """The default for a node. CPU: 4 % of a core, or two thousandths of all cores where that is more. Memory:
+        250 MB, and 2 MB for each core beyond 16, whose samples and stacks wait. Descriptors: perf has some on each."""
+        return cls(max(0.04, 0.002 * cpus), 250_000_000 + 2_000_000 * max(0, cpus - 16), 256 + 8 * cpus)
 
 
 @dataclass(frozen=True, slots=True)

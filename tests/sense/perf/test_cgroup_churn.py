@@ -102,7 +102,7 @@ def test_in_a_storm_lives_that_are_over_become_a_sum() -> None:
         3000,
         3000,
     )
-    assert one.at_ns == NS
+    assert NS <= one.at_ns <= NS + 5_000
     assert one.pid == 50
     assert len(one.examples) == 3
     assert one.examples[0] == "/batch/job-1"

@@ -97,7 +97,7 @@ def test_every_combination_of_fields_is_read_back(case: tuple[EventAttr, list[di
     data = b"".join(encode(attr, one) for one in wanted)
     block, used = walk(memoryview(data), 1 << 20)
     assert used == len(data)
-    found = extracted(block, np.arange(len(wanted)), attr, 3, want_raw=True)
+    found = extracted(block, np.arange(len(wanted)), attr, np.full(len(wanted), 3, np.int32), want_raw=True)
     rows, raws = found.rows, found.raws
     assert found.broken == 0
     assert found.whole.tolist() == list(range(len(wanted)))
@@ -137,7 +137,7 @@ def test_a_sample_whose_fields_do_not_fit_is_left_out_alone(
     size = data.draw(st.integers(1, len(whole) // 8)) * 8
     cut = whole[:6] + struct.pack("<H", size) + whole[8:size]
     block, _ = walk(memoryview(cut + whole), 1 << 20)
-    found = extracted(block, np.arange(2), attr, 0)
+    found = extracted(block, np.arange(2), attr, np.zeros(2, np.int32))
     assert found.rows.time.tolist()[-1] == wanted[0]["time"]
     assert len(found.rows) + found.broken == 2
     assert found.whole.tolist() == list(range(2 - len(found.rows), 2))
@@ -147,7 +147,7 @@ def test_a_depth_that_cannot_be_is_broken() -> None:
     attr = EventAttr(1, 0, Sample.TIME | Sample.TID | Sample.CALLCHAIN, 0, 0)
     payload = struct.pack("<IIQQQ", 1, 1, 5, 2**64 - 1, 7)
     block, _ = walk(memoryview(struct.pack("<IHH", 9, 0, 8 + len(payload)) + payload), 1 << 20)
-    found = extracted(block, np.array([0]), attr, 0)
+    found = extracted(block, np.array([0]), attr, np.zeros(1, np.int32))
     assert (len(found.rows), found.broken) == (0, 1)
 
 

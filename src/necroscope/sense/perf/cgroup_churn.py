@@ -116,7 +116,8 @@ class CgroupChurn:
         self._summed.add(columns.key[old & ~chosen])
         told |= chosen
         self._told.forget(columns.key[told & (columns.kind == RELEASE)])
-        self._sums.add(columns, rows, (summed | whole | (old & ~chosen)), whole, self._newest_ns)
+        self._sums.add(columns, rows, summed | (old & ~chosen), self._newest_ns)
+        self._sums.add_whole(columns, rows, whole, self._newest_ns)
         held = free & ~old
         self._held = rows.take(held) if held.any() else None
         return Sorted(rows.take(told | self._moves(columns)), self._sums.take(self._newest_ns), storm=True)

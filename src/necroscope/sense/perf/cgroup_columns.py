@@ -41,37 +41,66 @@ class CgroupColumns:
         count = len(rows)
         kind = np.full(count, OTHER, np.int8)
         root, number, moved, path_at, path_size = (np.zeros(count, np.int64) for _ in range(5))
-        begin, octets = rows.start * 8 + 4, rows.data.view(np.uint8)
-        size = (rows.data[rows.start] & np.uint64(0xFFFFFFFF)).astype(np.int64) if count else begin
-        for event in np.unique(rows.event).tolist():
-            one = formats.get(event)
-            name = one.name.removeprefix("cgroup_") if one is not None and one.system in ("", "cgroup") else ""
-            if one is None or name not in CGROUP_KINDS:
+        if not count:
+            return cls(rows.time, kind, number.astype(np.uint64), root, rows.pid, moved, path_at, path_size)
+        start = rows.start
+        size = (rows.data[start] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        for event in np.flatnonzero(np.bincount(rows.event)).tolist():
+            places = _Places.of(formats.get(event))
+            if places is None:
                 continue
-            fields = {field.name: field for field in one.fields}
-            prefix = "dst_" if name == "attach_task" else ""
-            wanted = [fields.get(f"{prefix}{part}") for part in ("root", "id", "path")]
-            if any(part is None for part in wanted):
-                continue
-            where, which, path = (part for part in wanted if part is not None)
-            least = max(part.offset + part.size for part in (where, which, path))
-            at = np.flatnonzero((rows.event == event) & (size >= least))
-            kind[at] = CGROUP_KINDS.index(name)
-            root[at], number[at] = _numbers(octets, begin[at], where), _numbers(octets, begin[at], which)
-            if (task := fields.get("pid")) is not None:
-                moved[at] = _numbers(octets, begin[at], task)
-            path_at[at], path_size[at] = _text_place(_numbers(octets, begin[at], path), path, begin[at], size[at])
+            at = np.flatnonzero((rows.event == event) & (size >= places.least))
+            heads = _Heads(rows.data, start[at], places.least)
+            kind[at] = places.kind
+            root[at], number[at] = heads.numbers(places.root), heads.numbers(places.id)
+            if places.moved is not None:
+                moved[at] = heads.numbers(places.moved)
+            path_at[at], path_size[at] = _text_place(
+                heads.numbers(places.path), places.path, start[at] * 8 + 4, size[at]
+            )
         key = (root.astype(np.uint64) << _ROOT_BITS) ^ number.astype(np.uint64)
         return cls(rows.time, kind, key, root, rows.pid, moved, path_at, path_size)
 
 
-def _numbers(octets: NDArray[np.uint8], begin: I64s, field: Field) -> I64s:
-    """An integer field of each record; the kernel's are of one, two, four or eight bytes."""
-    if field.size not in (1, 2, 4, 8):
-        return np.zeros(begin.size, np.int64)
-    raw = octets[(begin + field.offset)[:, None] + np.arange(field.size)]
-    kind = f"<{'i' if field.signed else 'u'}{field.size}"
-    return np.ascontiguousarray(raw).view(kind)[:, 0].astype(np.int64)
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the fields of one tracepoint are, and how many bytes hold them all."""
+
+    kind: int
+    root: Field
+    id: Field
+    path: Field
+    moved: Field | None
+    least: int
+
+    @classmethod
+    def of(cls, one: Format | None) -> _Places | None:
+        """None for what is no tracepoint of a cgroup's life."""
+        name = one.name.removeprefix("cgroup_") if one is not None and one.system in ("", "cgroup") else ""
+        if one is None or name not in CGROUP_KINDS:
+            return None
+        fields = {field.name: field for field in one.fields if field.text or field.size in (1, 2, 4, 8)}
+        prefix = "dst_" if name == "attach_task" else ""
+        root, number, path = (fields.get(f"{prefix}{part}") for part in ("root", "id", "path"))
+        if root is None or number is None or path is None:
+            return None
+        moved = fields.get("pid")
+        least = max(part.offset + part.size for part in (root, number, path, moved) if part is not None)
+        return cls(CGROUP_KINDS.index(name), root, number, path, moved, least)
+
+
+class _Heads:
+    """The first bytes of records of one layout, one row each: the length, then the fields."""
+
+    def __init__(self, data: U64s, start: I64s, least: int) -> None:
+        words = (4 + least + 7) >> 3
+        self._octets = data[start[:, None] + np.arange(words)].view(np.uint8)
+
+    def numbers(self, field: Field) -> I64s:
+        """An integer of each record; of a text, where it is."""
+        first, size = 4 + field.offset, min(field.size, 4) if field.text else field.size
+        kind = f"<{'i' if field.signed and not field.text else 'u'}{size}"
+        return np.ascontiguousarray(self._octets[:, first : first + size]).view(kind)[:, 0].astype(np.int64)
 
 
 def _text_place(located: I64s, field: Field, begin: I64s, size: I64s) -> tuple[I64s, I64s]:

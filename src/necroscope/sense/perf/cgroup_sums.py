@@ -25,6 +25,7 @@ _AT_ONCE = 8192
 _SLASH = ord("/")
 _SPREAD = np.random.default_rng(20_240_501).integers(1, 1 << 63, PATH_MOST // 8 + 1, dtype=np.uint64) | np.uint64(1)
 
+I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
@@ -48,14 +49,23 @@ class CgroupSums:
         self._sums: dict[tuple[int, str], _Sum] = {}
         self._since_ns = 0
 
-    def add(self, columns: CgroupColumns, rows: RawRows, wanted: Mask, whole: Mask, now_ns: int) -> None:
-        """Records that are not told one by one; `whole`: nothing is left of their cgroups."""
-        at = np.flatnonzero(wanted)
+    def add(self, columns: CgroupColumns, rows: RawRows, wanted: Mask, now_ns: int) -> None:
+        """Records that are not told one by one."""
+        self._add_all(columns, rows, np.flatnonzero(wanted), now_ns)
+
+    def add_whole(self, columns: CgroupColumns, rows: RawRows, whole: Mask, now_ns: int) -> None:
+        """Records of cgroups of which nothing is left: each has one removal, and only that is looked at."""
+        removed = np.flatnonzero(whole & (columns.kind == RMDIR))
+        made = columns.key[whole & (columns.kind == MKDIR)]
+        self._add_all(columns, rows, removed, now_ns, np.isin(columns.key[removed], made))
+
+    def _add_all(self, columns: CgroupColumns, rows: RawRows, at: I64s, now_ns: int, made: Mask | None = None) -> None:
         if not at.size:
             return
         self._since_ns = self._since_ns or now_ns
         for first in range(0, at.size, _AT_ONCE):
-            self._add(columns, rows, at[first : first + _AT_ONCE], whole)
+            part = slice(first, first + _AT_ONCE)
+            self._add(columns, rows, at[part], made[part] if made is not None else None)
 
     def take(self, now_ns: int) -> tuple[CgroupSum, ...]:
         """The sums, when a second has passed since the first of them; those of the most records first."""
@@ -68,39 +78,43 @@ class CgroupSums:
             told.append(_told(ranked[PARENTS_TOLD][0][0], "", _together(others)))
         return tuple(told)
 
-    def _add(self, columns: CgroupColumns, rows: RawRows, at: NDArray[np.int64], whole: Mask) -> None:
+    def _add(self, columns: CgroupColumns, rows: RawRows, at: I64s, made: Mask | None) -> None:
         parents, ends = _parents(rows.data, columns, at)
         keys = (parents * np.uint64(3)) ^ columns.root[at].astype(np.uint64)
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         sizes = np.bincount(place)
-        for number in np.argsort(-sizes)[:PARENTS_KEPT].tolist():
-            mine = at[place == number] if sizes.size > 1 else at
+        ranked = np.argsort(-sizes)
+        for number in ranked[:PARENTS_KEPT].tolist():
             lead = int(first[number])
             parent = _text(rows.data, int(columns.path_at[at[lead]]), int(ends[lead]))
-            self._grow((int(columns.root[at[lead]]), parent or "/"), columns, rows, mine, whole)
+            mine = np.flatnonzero(place == number) if sizes.size > 1 else np.arange(at.size)
+            self._grow((int(columns.root[at[lead]]), parent or "/"), columns, rows, at, mine, made)
         if sizes.size > PARENTS_KEPT:
-            rest = np.isin(place, np.argsort(-sizes)[PARENTS_KEPT:])
-            self._grow((int(columns.root[at[0]]), ""), columns, rows, at[rest], whole)
+            rest = np.flatnonzero(np.isin(place, ranked[PARENTS_KEPT:]))
+            self._grow((int(columns.root[at[0]]), ""), columns, rows, at, rest, made)
 
     def _grow(
-        self, key: tuple[int, str], columns: CgroupColumns, rows: RawRows, at: NDArray[np.int64], whole: Mask
+        self, key: tuple[int, str], columns: CgroupColumns, rows: RawRows, at: I64s, mine: I64s, made: Mask | None
     ) -> None:
         if key not in self._sums and len(self._sums) >= PARENTS_KEPT:
             key = (key[0], "")
-        low, high = int(columns.time[at].min()), int(columns.time[at].max())
+        own = at[mine]
+        low, high = int(columns.time[own].min()), int(columns.time[own].max())
         one = self._sums.setdefault(key, _Sum(low, high))
         one.from_ns, one.until_ns = min(one.from_ns, low), max(one.until_ns, high)
-        kinds = columns.kind[at]
-        one.counts += np.bincount(kinds, minlength=3)[:3]
-        one.whole += int(np.count_nonzero(whole[at] & (kinds == RMDIR)))
-        for row in at[:: max(1, at.size // EXAMPLES)][: EXAMPLES - len(one.examples)].tolist():
+        if made is None:
+            one.counts += np.bincount(columns.kind[own], minlength=3)[:3]
+        else:
+            one.counts += np.array([np.count_nonzero(made[mine]), own.size, own.size])
+            one.whole += own.size
+        for row in own[:: max(1, own.size // EXAMPLES)][: EXAMPLES - len(one.examples)].tolist():
             one.examples.append(_text(rows.data, int(columns.path_at[row]), int(columns.path_size[row])))
-        if one.pid < 0 and (acted := at[(kinds == MKDIR) | (kinds == RMDIR)]).size:
+        if one.pid < 0 and (acted := own[columns.kind[own] != RELEASE]).size:
             pids, times = np.unique(columns.pid[acted], return_counts=True)
             one.pid = int(pids[np.argmax(times)].view(np.int32))
 
 
-def _parents(data: U64s, columns: CgroupColumns, at: NDArray[np.int64]) -> tuple[U64s, NDArray[np.int64]]:
+def _parents(data: U64s, columns: CgroupColumns, at: I64s) -> tuple[U64s, I64s]:
     """A number for the parent of each path, and the length of its text."""
     begin, length = columns.path_at[at], np.minimum(columns.path_size[at], PATH_MOST - 8)
     lead = begin & 7

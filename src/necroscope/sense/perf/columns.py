@@ -11,8 +11,9 @@ it is counted and left out, and its neighbours do not notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,38 +135,49 @@ class Extracted:
     left_stacks: int = 0
 
 
-def extracted(block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> Extracted:
-    """Read the samples of one event."""
+def extracted(
+    block: Block,
+    at: I64s,
+    attr: EventAttr,
+    event: NDArray[np.int32],
+    want_raw: bool = False,
+    few: Callable[[NDArray[np.uint32]], I64s] | None = None,
+) -> Extracted:
+    """Read samples of events that are laid out alike, as `attr` says; `event` tells which each is of. Of what
+    tracepoints wrote all is read; with `few`, only some of the samples themselves, chosen by their processes."""
     native = loops()
     if native is not None and not attr.sample_type & _BEFORE_CGROUP:
-        return _in_one_pass(native, block, at, attr, position)
-    extractor = _Extractor(block, at, attr, position, want_raw)
-    rows, raws = extractor.rows()
+        return _in_one_pass(native, block, at, attr, event)
+    extractor = _Extractor(block, at, attr, event, want_raw)
+    rows, raws = extractor.rows(few)
     return Extracted(rows, raws, extractor.whole, extractor.broken, extractor.left_stacks)
 
 
-def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, position: int) -> Extracted:
+def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32]) -> Extracted:
     fields = (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD, Sample.IP)
     time, tid, cpu, period, ip = (-1 if (word := attr.word_of(field)) is None else word for field in fields)
     before, chain, cgroup = attr.words_before_variable(), attr.has(Sample.CALLCHAIN), attr.has(Sample.CGROUP)
     layout = Layout(time, tid, cpu, period, ip, before, chain, cgroup)
     columns = native.samples(block.words, block.start, block.size, at, layout)
     whole = columns.pop("whole")
-    rows = SampleRows(event=np.full(whole.size, position, np.int32), **columns)
+    own = event if whole.size == at.size else event[np.searchsorted(at, whole)]
+    rows = SampleRows(event=own, **columns)
     return Extracted(rows, None, whole, int(at.size - whole.size))
 
 
 class _Extractor:
-    """Reads the samples of one event in one block, whatever their fields."""
+    """Reads the samples of one layout in one block, whatever their fields."""
 
-    def __init__(self, block: Block, at: I64s, attr: EventAttr, position: int, want_raw: bool = False) -> None:
+    def __init__(
+        self, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32], want_raw: bool = False
+    ) -> None:
         self._want_raw = want_raw
         self._words = block.words
         self._attr = attr
-        self._event = position
         fits = block.size[at] >= attr.words_before_variable()
         self.broken = int(at.size - np.count_nonzero(fits))
-        at = at if not self.broken else at[fits]
+        at, event = (at, event) if not self.broken else (at[fits], event[fits])
+        self._event = event
         self.whole = at
         self._start = block.start[at]
         self._end = self._start + block.size[at]
@@ -183,15 +195,19 @@ class _Extractor:
         """Samples with a copy of the user's stack."""
         return int(np.count_nonzero(self._stack_bytes))
 
-    def rows(self) -> tuple[SampleRows, RawRows | None]:
+    def rows(self, few: Callable[[NDArray[np.uint32]], I64s] | None) -> tuple[SampleRows, RawRows | None]:
         """The samples as columns, and what tracepoints wrote, broken samples left out."""
         self._chains()
         if any(self._attr.has(one) for one in (Sample.RAW, Sample.BRANCH_STACK, Sample.STACK_USER, Sample.CGROUP)):
             self._behind_chain()
         self.broken += int(self._alive.size - np.count_nonzero(self._alive))
         if not self._alive.all():
+            self.whole = self.whole[self._alive]
             self._keep(self._alive)
-        return self._columns(), self._raw_fields()
+        raws = self._raw_fields()
+        if few is not None and raws is not None:
+            self._keep(few(raws.pid))
+        return self._columns(), raws
 
     # -- fixed fields ----------------------------------------------------------------------------------
 
@@ -210,7 +226,7 @@ class _Extractor:
             cpu=core,
             pid=pid,
             tid=tid,
-            event=np.full(count, self._event, np.int32),
+            event=self._event,
             weight=np.ones(count, np.int64) if period is None else period.view(np.int64),
             cgroup=self._cgroup,
             depth=depth,
@@ -296,9 +312,10 @@ class _Extractor:
         self._cursor = self._cursor + words
         self._alive &= self._cursor <= self._end
 
-    def _keep(self, alive: NDArray[np.bool_]) -> None:
+    def _keep(self, wanted: NDArray[Any]) -> None:
+        """Go on with these samples only."""
         for name in (
-            "whole",
+            "_event",
             "_start",
             "_end",
             "_cursor",
@@ -309,9 +326,9 @@ class _Extractor:
             "_calls",
             "_stack_bytes",
         ):
-            setattr(self, name, getattr(self, name)[alive])
+            setattr(self, name, getattr(self, name)[wanted])
         if self._raw_at is not None:
-            self._raw_at = self._raw_at[alive]
+            self._raw_at = self._raw_at[wanted]
 
     def _raw_fields(self) -> RawRows | None:
         if self._raw_at is None or not self._want_raw:
@@ -321,7 +338,7 @@ class _Extractor:
         words = (octets + (4 + 7)) >> 3
         return RawRows(
             time=np.zeros(self._start.size, np.uint64) if time is None else time,
-            event=np.full(self._start.size, self._event, np.int32),
+            event=self._event,
             pid=pids,
             words=words,
             data=self._words[spans(self._raw_at, words)],

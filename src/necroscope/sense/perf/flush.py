@@ -35,7 +35,7 @@ class Flusher:
     def __init__(
         self, events: Events, tasks: Tasks, stacks: Stacks, memory_root: int | None, churn: CgroupChurn | None = None
     ) -> None:
-        self._churn = churn
+        self._churn, self.storm = churn, False
         self._events = events
         self._tasks = tasks
         self._stacks = stacks
@@ -81,6 +81,7 @@ class Flusher:
         newest = max((int(part.time.max()) for part in parts), default=0)
         known = {number: one for number, attr in enumerate(self._events.attrs) if (one := formats.get(attr.config))}
         result = self._churn.sort(due.raws, known, newest)
+        self.storm = result.storm
         samples = due.samples
         if result.storm and samples is not None and due.raws is not None:
             traced = np.flatnonzero(np.isin(samples.event, np.unique(due.raws.event)))

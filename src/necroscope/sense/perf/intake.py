@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from necroscope.sense.perf import columns, sideband
 from necroscope.sense.perf.attrs import EventAttr, Events
+from necroscope.sense.perf.cgroup_churn import few_of_each
 from necroscope.sense.perf.hashing import SpanHasher
 from necroscope.sense.perf.interning import ByHash, Names
 from necroscope.sense.perf.layout import Type
@@ -26,6 +27,7 @@ _UNUSED[[
     Type.LOST_SAMPLES, Type.KSYMBOL, Type.BPF_EVENT, Type.CGROUP,
 ]] = False  # fmt: skip
 _ENOUGH_WORDS = 1 << 17
+_MANY_RAW = 64
 _FAR_NS = 3600 * 10**9
 _LATEST_NS = (1 << 63) - 1  # hostile samples have later times
 
@@ -50,6 +52,7 @@ class Stats:
 class Intake:
     """Reads blocks into `pending`. Everything up to `complete` is there; `newest` is the newest time seen.
 
+    `thin_out`: of samples of tracepoints only some of each process are kept, while there is a storm of them.
     `tasks_only`: samples are passed over; for who only wants to know how things stood at some place of a recording.
     """
 
@@ -63,7 +66,8 @@ class Intake:
         self._comm_names = comm_names
         self._comms: ByHash[int] = ByHash()
         self._stats = stats
-        self._trailers = Trailers(events)
+        self.thin_out = False
+        self.events_changed()
         self._round_newest = 0
         self._others: list[Block] = []
         self._other_words = 0
@@ -71,8 +75,16 @@ class Intake:
         self.rounds = 0
 
     def events_changed(self) -> None:
-        """An event was declared: records may look different from now on."""
+        """An event was declared, or how one is read: records may look different from now on."""
         self._trailers = Trailers(self._events)
+        first: dict[object, int] = {}
+        alike = [first.setdefault(self._layout(attr), number) for number, attr in enumerate(self._events.attrs)]
+        # The last place is that of samples whose event nobody knows.
+        self._layouts = np.array([*alike, -1], np.int32)
+
+    def _layout(self, attr: EventAttr) -> object:
+        fields = (attr.sample_type, attr.read_format, attr.branch_sample_type, attr.regs_user, attr.regs_intr)
+        return (*fields, self._wants_raw(attr))
 
     def take(self, block: Block) -> None:
         """Read a block. Samples become rows; the other records wait for `settle`, as many of them cost little more."""
@@ -126,28 +138,36 @@ class Intake:
             at = at[block.size[at] > word]
             times[at] = block.words[block.start[at] + word]
             return
+        if self._layouts.size != len(self._events) + 1:
+            self.events_changed()
         owner = columns.events_of_samples(block, at, self._events)
-        for position in np.flatnonzero(np.bincount(owner + 1)).tolist():
-            mine = at[owner == position - 1] if np.any(owner != position - 1) else at
-            if position:
-                self._take_event(block, mine, position - 1, times)
+        alike = self._layouts[owner]
+        for lead in np.flatnonzero(np.bincount(alike + 1)).tolist():
+            mine = alike == lead - 1
+            if not lead:
+                self._stats.nameless += int(np.count_nonzero(mine))
+            elif mine.all():
+                self._take_layout(block, at, owner, self._events.attrs[lead - 1], times)
             else:
-                self._stats.nameless += mine.size
+                self._take_layout(block, at[mine], owner[mine], self._events.attrs[lead - 1], times)
 
-    def _take_event(self, block: Block, at: NDArray[np.int64], position: int, times: U64s) -> None:
-        attr = self._events.attrs[position]
-        found = columns.extracted(block, at, attr, position, self._wants_raw(attr))
-        rows = found.rows
+    def _take_layout(
+        self, block: Block, at: NDArray[np.int64], event: NDArray[np.int32], attr: EventAttr, times: U64s
+    ) -> None:
+        """Take samples of events that are laid out alike."""
+        few = few_of_each if self.thin_out and at.size > _MANY_RAW else None
+        found = columns.extracted(block, at, attr, event, self._wants_raw(attr), few)
+        rows, raws = found.rows, found.raws
         self._stats.broken += found.broken
-        times[found.whole] = rows.time
+        times[found.whole] = rows.time if raws is None else raws.time
         if len(rows):
             self._sampled = max(self._sampled, int(rows.time.max()))
         if len(rows) and not self.tasks_only:
-            self._stats.samples += len(rows)
+            self._stats.samples += found.whole.size
             self._stats.left_stacks += found.left_stacks
             self.pending.samples.append(rows)
-            if found.raws is not None:
-                self.pending.raws.append(found.raws)
+            if raws is not None:
+                self.pending.raws.append(raws)
 
     def _wants_raw(self, attr: EventAttr) -> bool:
         return attr.tracepoint and attr.config in self.wanted_raw

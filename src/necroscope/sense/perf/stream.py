@@ -141,6 +141,7 @@ class Decoder:
         """Tell how tracepoints look."""
         self.declared.add_formats(formats)
         self._intake.wanted_raw.update(one.id for one in formats.values() if one.system == "cgroup")
+        self._intake.events_changed()
 
     # -- records ---------------------------------------------------------------------------------------------
 
@@ -259,6 +260,7 @@ class Decoder:
         self._stacks.forget_addresses()
 
     def _tell(self, due: Due, rows: list[Row]) -> None:
+        self._intake.thin_out = self._flusher.storm
         for row in self._flusher.rows(due, self.declared.formats):
             if isinstance(row, Lost):
                 self.stats.lost += row.count
