@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from necroscope.errors import Unavailable
@@ -283,3 +285,11 @@ def test_a_perf_that_tells_no_cgroups_leaves_asking_to_the_decoder(tmp_path: Pat
     assert feed.make_decoder(host, symbols, cgroups=False)._flusher.ask_tasks_for_cgroups
     assert feed.cgroup_of(host, 7, "") == "/system.slice/a.service"
     assert feed.cgroup_of(host, 8, "") == ""
+
+
+def test_a_tracepoint_is_not_what_samples_are_taken_by() -> None:
+    """In a storm of cgroups the first sample is one of theirs."""
+    one = second(0)
+    traced = replace(one, event=np.zeros_like(one.event), events=("cgroup:cgroup_mkdir",))
+    assert feed._sampled([traced]) == ""
+    assert feed._sampled([traced, one]) == "cpu-clock"

@@ -38,6 +38,7 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _STEADY_S = 60.0
 _QUEUED = 512
+_TRACED = "cgroup:"
 _ENDED = "perf ended by itself"
 _HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
 
@@ -228,9 +229,9 @@ class PerfFeed:
 
 
 def _sampled(rows: list[Row]) -> str:
-    """The event that triggered the first sample; empty without samples."""
-    batch = next((row for row in rows if isinstance(row, SampleBatch) and len(row)), None)
-    return batch.events[int(batch.event[0])] if batch is not None else ""
+    """The event by which samples are taken in time; empty without such samples. Tracepoints have samples as well."""
+    names = (name for row in rows if isinstance(row, SampleBatch) and len(row) for name in row.events)
+    return next((name for name in names if not name.startswith(_TRACED)), "")
 
 
 def _sampling(asked: str, sampled: str) -> str:
