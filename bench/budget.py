@@ -8,6 +8,7 @@ the loads only. The share is that of one core: the CPU time of the recorder, per
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.budget_loads import LOADS, Load
+from necroscope.clock import LAST_NS, NS
+from necroscope.query.rows import rows_of
+from necroscope.record.perf_rows import CHURN
+from necroscope.record.shedding import SHEDS
 from necroscope.store.reader import Store
 
 SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "60"))
 SETTLE_S = float(os.environ.get("NECROSCOPE_BENCH_SETTLE", "25"))
 NECROSCOPE = [sys.executable, "-m", "necroscope"]
 _HZ = os.sysconf("SC_CLK_TCK")
+_MADE = re.compile(r"(\d+) made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ def row(name: str, load: Load) -> str:
     with tempfile.TemporaryDirectory() as folder, load() as what:
         store = Path(folder) / "store"
         found = measured(store)
-        told = shed_events(store)
+        told = told_of(store)
     cells = (
         what or name,
         *(f"{share:.2%}" for share in (found.share, found.recorder, found.perf, found.children)),
@@ -68,7 +74,7 @@ def row(name: str, load: Load) -> str:
         f"{found.pss / 1e6:.0f} MB",
         f"{found.descriptors}",
         f"{found.store_bytes_per_s / 1024:.1f} KiB/s",
-        told or "nothing shed",
+        told,
     )
     return f"| {' | '.join(cells)} |"
 
@@ -164,12 +170,16 @@ def bytes_of(store: Path) -> int:
     return total
 
 
-def shed_events(store: Path) -> str:
-    """What the recorder said that it gave up."""
+def told_of(store: Path) -> str:
+    """How many cgroups a second were told, singly or in sums, and what the recorder gave up."""
     snapshot = Store(store).snapshot()
-    from necroscope.query.rows import rows_of
-
-    rows = rows_of(
-        snapshot, "events", (0, 1 << 62), ["at_ns", "kind", "text"], lambda one: one["kind"].startswith("recorder-shed")
-    )
-    return "; ".join(one["text"] for one in rows)
+    rows = rows_of(snapshot, "events", (0, LAST_NS), ["at_ns", "kind", "subject", "text"])
+    made = [row["at_ns"] for row in rows if row["kind"] == "cgroup-mkdir"]
+    sums = [
+        (row["at_ns"], int(found[1])) for row in rows if (found := _MADE.search(row["text"])) and row["kind"] == CHURN
+    ]
+    times = [*made, *(at_ns for at_ns, _ in sums)]
+    rate = (len(made) + sum(number for _, number in sums)) * NS / max(NS, max(times) - min(times)) if times else 0.0
+    shed = [row["subject"] for row in rows if row["kind"] == SHEDS]
+    parts = [f"{rate:,.0f} cgroups/s were told of"] if rate > 1 else []
+    return "; ".join([*parts, f"shed: {', '.join(shed)}" if shed else "nothing shed"])

@@ -1,17 +1,21 @@
-"""Loads that make recording dear, each by ordinary programs, each removed when its block ends."""
+"""Loads that make recording dear, each by ordinary programs, each removed when its block ends.
+
+NECROSCOPE_BENCH_PROCESSES, _ZOMBIES and _CGROUPS (a second) make them smaller or larger.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from necroscope.lab.cgroup_tree import memory_mount, remove_tree
+from necroscope.lab.cgroup_tree import remove_tree
 from necroscope.lab.zombies import ZombieFarm, own_name
+from necroscope.sense.cgroups import layout
+from necroscope.sense.host import Host
 
 Load = Callable[[], AbstractContextManager[str]]
 """A context in which the load is there; it yields what to call it."""
@@ -106,30 +110,23 @@ def processes() -> Iterator[str]:
 
 @contextmanager
 def zombies() -> Iterator[str]:
-    """Very many zombies, and a few more every second."""
+    """Very many zombies."""
     with ZombieFarm(own_name("bench")) as farm:
         farm.make("tmpfs", ZOMBIES, "jobs", "<id>")
         yield f"{ZOMBIES:,} zombies"
 
 
 @contextmanager
-def growing() -> Iterator[str]:
-    """Very many zombies, and one more every second."""
-    with ZombieFarm(own_name("bench")) as farm, tempfile.TemporaryDirectory() as _:
-        farm.make("tmpfs", ZOMBIES, "jobs", "<id>")
-        yield f"{ZOMBIES:,} zombies"
-
-
-@contextmanager
 def storm() -> Iterator[str]:
-    """Cgroups made and removed again, as fast as asked for."""
-    folder = Path(memory_mount().path).parent / "unified"
-    folder = (folder if folder.exists() else Path("/sys/fs/cgroup")) / own_name("bench-storm")
+    """Cgroups made and removed again, as fast as asked for, in a hierarchy where that is cheap."""
+    mounts = layout(Host()).mounts
+    mount = next((one for one in mounts if one.v2), mounts[0])
+    folder = Path(mount.path) / own_name("bench-storm")
     folder.mkdir()
-    makers = 2
+    makers = max(2, os.cpu_count() or 1)
     try:
         with running([[sys.executable, "-I", "-S", "-c", MAKER, str(folder), str(CGROUPS_PER_S / makers)]] * makers):
-            yield f"{CGROUPS_PER_S:,} cgroups/s"
+            yield f"{CGROUPS_PER_S:,} cgroups/s asked for"
     finally:
         remove_tree(folder)
 

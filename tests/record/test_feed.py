@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from necroscope.errors import Unavailable
@@ -51,10 +53,11 @@ class Starter:
     def __init__(self, host: Host, start: Callable[[Host], Any], learns: bool = False) -> None:
         self._host, self._start, self._learns = host, start, learns
         self.ends: list[bool] = []
-        self.asked: list[int] = []
 
-    def start(self, frequency_hz: int) -> Any:
-        self.asked.append(frequency_hz)
+    def sample_at(self, frequency_hz: int) -> None:
+        """These perfs sample as they like."""
+
+    def start(self) -> Any:
         return self._start(self._host)
 
     def ended(self, session: object, hung: bool = False) -> bool:
@@ -138,18 +141,22 @@ class Quiet(Nonsense):
 
 
 class At(Quiet):
-    """A perf that samples at the frequency that was asked for."""
+    """A perf that samples at some frequency."""
 
-    def __init__(self, hertz: int) -> None:
+    def __init__(self, options: PerfOptions) -> None:
         super().__init__()
-        self.options = PerfOptions(frequency_hz=hertz)
+        self.options = options
 
 
 def test_another_frequency_starts_perf_anew_and_says_why(hurried: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
-    starter = Starter(hurried, lambda _: At(starter.asked[-1]))
-    asked = starter.asked
-    running = PerfFeed(hurried, starter)
+    asked: list[int] = []
+
+    class Sampling(Starter):
+        def sample_at(self, frequency_hz: int) -> None:
+            asked.append(frequency_hz)
+
+    running = PerfFeed(hurried, Sampling(hurried, lambda _: At(PerfOptions(frequency_hz=asked[-1]))))
     deadline = time.monotonic() + 10
     for hertz in (29, 97):
         while not asked and time.monotonic() < deadline:
@@ -242,9 +249,9 @@ def test_each_thing_that_is_missing_is_told_once(hurried: Host, monkeypatch: pyt
     assert ended == ["perf ended by itself: something of it"] * 2
 
 
-@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize(("learns", "waits_s"), [(False, 1.0), (True, 0.0)])
 def test_the_next_perf_waits_unless_something_was_learnt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learns: bool, waits_s: float
 ) -> None:
     monkeypatch.setattr(feed, "make_decoder", lambda *_: Clocked())
     starts: list[float] = []
@@ -259,7 +266,7 @@ def test_the_next_perf_waits_unless_something_was_learnt(
     while len(starts) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
     running.close()
-    assert (starts[1] - starts[0] >= feed._FIRST_PAUSE_S) != learns
+    assert starts[1] - starts[0] == pytest.approx(waits_s, abs=0.4)
     assert starter.ends == [False]
 
 
@@ -278,3 +285,11 @@ def test_a_perf_that_tells_no_cgroups_leaves_asking_to_the_decoder(tmp_path: Pat
     assert feed.make_decoder(host, symbols, cgroups=False)._flusher.ask_tasks_for_cgroups
     assert feed.cgroup_of(host, 7, "") == "/system.slice/a.service"
     assert feed.cgroup_of(host, 8, "") == ""
+
+
+def test_a_tracepoint_is_not_what_samples_are_taken_by() -> None:
+    """In a storm of cgroups the first sample is one of theirs."""
+    one = second(0)
+    traced = replace(one, event=np.zeros_like(one.event), events=("cgroup:cgroup_mkdir",))
+    assert feed._sampled([traced]) == ""
+    assert feed._sampled([traced, one]) == "cpu-clock"

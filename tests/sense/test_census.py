@@ -266,3 +266,24 @@ def test_growth_measured_between_two_looks(captured: Lay, monkeypatch: pytest.Mo
     assert isinstance(counted, Census)
     assert (counted.growth_per_hour, counted.growth_basis) == (3600.0, "measured")
     assert (counted.measured_born, counted.measured_s) == (10, 10.0)
+
+
+def test_a_dear_count_is_taken_seldom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A tree of tens of thousands of directories takes a third of a second to count."""
+    now_s, spent_s, taken = [1000.0], [0.0], list[float]()
+
+    def take(host: Host) -> tuple[Census, tuple[Unseen, ...]]:
+        spent_s[0] += 0.3 if len(taken) < 2 else 0.01
+        taken.append(now_s[0])
+        return Census("v1", 9, 2, 7, "proc-cgroups"), (Unseen("memcg", "a part is hidden"),)
+
+    monkeypatch.setattr("necroscope.sense.memcg.clock.elapsed_s", lambda: now_s[0])
+    monkeypatch.setattr("necroscope.sense.memcg.clock.thread_cpu_s", lambda: spent_s[0])
+    sensor = Memcg(take, rest=200.0)
+    for _ in range(15):
+        reading = sensor.read(Host(tmp_path))
+        assert reading.unseen == (Unseen("memcg", "a part is hidden"),)
+        assert bool(reading.samples) == (taken[-1] == now_s[0])
+        assert sensor.last is not None
+        now_s[0] += 10.0
+    assert taken == [1000.0, 1060.0, 1120.0, 1130.0, 1140.0]

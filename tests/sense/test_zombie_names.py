@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -32,12 +32,12 @@ class Stage:
         self.living: list[int] = []
         self.unseen: tuple[Unseen, ...] = ()
         self.families: tuple[Family, ...] = ()
+        self.slices, self.given_up = 1, 0
         monkeypatch.setattr(zombie_names, "take_census", self._census)
-        monkeypatch.setattr(zombie_names, "walk_memcgs", self._walk)
         monkeypatch.setattr(zombie_names.clock, "elapsed_s", lambda: self.now_s)
         monkeypatch.setattr(zombie_names.clock, "thread_cpu_s", lambda: self.cpu_s)
         self.memcg = Memcg()
-        self.sensor = ZombieNames(self.memcg)
+        self.sensor = ZombieNames(self.memcg, self._begin)  # type: ignore[arg-type]
 
     def look(self, after_s: float, zombies: Iterable[int]) -> tuple[list[ZombieName], tuple[Sample, ...]]:
         self.now_s += after_s
@@ -55,12 +55,26 @@ class Stage:
         counted = Census("v1", 1, 0, walked.zombies, "kernel-walk", by_parent=parents, leaked_directories=4)
         return replace(counted, families=self.families), self.unseen
 
-    def _walk(self, host: Host, budget_s: float, on_zombie: object, files_of_each: bool) -> Walk:
-        self.cpu_s += self.walk_cpu_s
-        assert not files_of_each
-        for serial in self.living:
-            on_zombie(zombie(serial))  # type: ignore[operator]
-        return Walk(live=1, zombies=len(self.living))
+    def _begin(self, host: Host, on_zombie: Callable[[Zombie], None], most_s: float) -> SlowWalk:
+        return SlowWalk(self, on_zombie)
+
+
+class SlowWalk:
+    """A walk over who lives when it begins, in as many slices as the stage says."""
+
+    def __init__(self, stage: Stage, on_zombie: Callable[[Zombie], None]) -> None:
+        self.stage, self.on_zombie, self.left = stage, on_zombie, list(stage.living)
+        self.each, self.slices = -(-len(self.left) // stage.slices), stage.slices
+
+    def advance(self, slice_s: float) -> Walk | None:
+        self.stage.cpu_s += self.stage.walk_cpu_s / self.slices
+        part, self.left = self.left[: self.each], self.left[self.each :]
+        for serial in part:
+            self.on_zombie(zombie(serial))
+        return None if self.left else Walk(live=1, zombies=len(self.stage.living))
+
+    def close(self) -> None:
+        self.stage.given_up += 1
 
 
 @pytest.fixture
@@ -81,6 +95,49 @@ def test_of_many_the_youngest_are_told(stage: Stage) -> None:
     names, _ = stage.look(10, range(1, 1001))
     assert [one.cgroup_id for one in names] == [8000 - number for number in range(NAMED_MOST)]
     assert stage.look(600, range(1, 1001))[0] == []
+
+
+def test_a_long_walk_is_made_in_slices_and_the_youngest_are_told_at_its_end(stage: Stage) -> None:
+    stage.slices = 4
+    for _ in range(3):
+        assert stage.look(10, range(1, 1001)) == ([], ())
+    names, samples = stage.look(10, range(1, 1001))
+    assert [one.cgroup_id for one in names] == [8000 - number for number in range(NAMED_MOST)]
+    assert samples[0] == Sample("memcg_leaked_directories", 4)
+    assert (stage.walks, stage.given_up) == (1, 1)
+
+
+def test_in_a_later_walk_the_new_are_told_with_their_slice(stage: Stage) -> None:
+    stage.look(10, range(1, 101))
+    stage.slices, living = 4, [*range(1, 101), *range(501, 504)]
+    looks = [stage.look(20, living)[0] for _ in range(4)]
+    assert [[one.cgroup_id for one in names] for names in looks] == [[], [], [], [7503, 7502, 7501]]
+    stage.look(20, living)
+    early = [600, *living]
+    looks = [stage.look(20, early)[0] for _ in range(4)]
+    assert [[one.cgroup_id for one in names] for names in looks] == [[7600], [], [], []]
+
+
+def test_the_rest_counts_all_slices(stage: Stage) -> None:
+    stage.walk_cpu_s, stage.slices = 0.4, 4
+    for _ in range(4):
+        stage.look(10, range(1, 101))
+    stage.look(70, range(1, 102))
+    assert stage.walks == 1
+    stage.look(20, range(1, 102))
+    assert stage.look(10, range(1, 102))[0] == []
+    for _ in range(3):
+        stage.look(10, range(1, 102))
+    assert stage.walks == 2
+
+
+def test_to_save_cpu_a_walk_under_way_is_given_up(stage: Stage) -> None:
+    stage.slices = 4
+    stage.look(10, range(1, 101))
+    stage.sensor.spare(True)
+    stage.unseen = (Unseen("zombie-names", "to save CPU, new zombies are counted and not named"),)
+    stage.look(10, range(1, 101))
+    assert (stage.walks, stage.given_up) == (0, 1)
 
 
 def test_names_that_come_again_and_again_are_counted(stage: Stage) -> None:

@@ -38,6 +38,7 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _STEADY_S = 60.0
 _QUEUED = 512
+_TRACED = "cgroup:"
 _ENDED = "perf ended by itself"
 _HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
 
@@ -45,7 +46,10 @@ _HUNG = f"perf did not answer for {HANGING_S:.0f} s and was ended"
 class Starter(Protocol):
     """What starts one perf after another: `PerfStarter`."""
 
-    def start(self, frequency_hz: int) -> PerfSession:
+    def sample_at(self, frequency_hz: int) -> None:
+        """How often perfs that are started from now on sample."""
+
+    def start(self) -> PerfSession:
         """A perf whose stream has begun."""
 
     def ended(self, session: PerfSession, hung: bool = False) -> bool:
@@ -135,14 +139,15 @@ class PerfFeed:
                 self._failed(f"the stream of perf could not be read: {error!r}")
             if self._again:
                 continue
-            pause_s = _FIRST_PAUSE_S if clock.elapsed_s() - began_s > _STEADY_S else pause_s
+            steady = clock.elapsed_s() - began_s > _STEADY_S
+            pause_s = _FIRST_PAUSE_S if steady else min(2 * pause_s, _LONGEST_PAUSE_S)
             self._stop.wait(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         self._tell_gap(self._silence.until(clock.now().monotonic_ns))
 
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
-        with self._starter.start(self._frequency_hz) as session:
+        self._starter.sample_at(self._frequency_hz)
+        with self._starter.start() as session:
             self._session = session
             try:
                 symbols, blind = live_symbols(self._host)
@@ -224,9 +229,9 @@ class PerfFeed:
 
 
 def _sampled(rows: list[Row]) -> str:
-    """The event that triggered the first sample; empty without samples."""
-    batch = next((row for row in rows if isinstance(row, SampleBatch) and len(row)), None)
-    return batch.events[int(batch.event[0])] if batch is not None else ""
+    """The event by which samples are taken in time; empty without such samples. Tracepoints have samples as well."""
+    names = (name for row in rows if isinstance(row, SampleBatch) and len(row) for name in row.events)
+    return next((name for name in names if not name.startswith(_TRACED)), "")
 
 
 def _sampling(asked: str, sampled: str) -> str:
@@ -250,7 +255,10 @@ def make_decoder(host: Host, symbols: Symbols, cgroups: bool = True) -> Decoder:
         return Decoder(symbols, cgroup_of=asked, memory_root=0, churn=CgroupChurn(0))
     number = row.hierarchy if row else None
     return Decoder(
-        symbols, cgroup_of=lambda pid: cgroup_of(host, pid, "memory"), memory_root=number, churn=CgroupChurn(number)
+        symbols,
+        cgroup_of=lambda pid: cgroup_of(host, pid, "memory"),
+        memory_root=number,
+        churn=CgroupChurn(number),
     )
 
 

@@ -12,12 +12,17 @@ from necroscope.sense.census import take_census
 from necroscope.sense.host import Host
 
 HOUR_S = 3600.0
+LONGEST_REST_S = 300.0
 # Two looks that lie closer together than this measure nothing.
 _SHORTEST_S = 1.0
 
 
 class Memcg:
-    """The census as a sensor; between two looks it measures growth. `last` is the latest one, None when it failed."""
+    """The census as a sensor; between two looks it measures growth. `last` is the latest one, None when it failed.
+
+    With `rest`, it is not taken again before so many times the CPU time that it took has passed: a tree of tens of
+    thousands of directories takes long to count.
+    """
 
     name: ClassVar[str] = "memcg"
     signals: ClassVar[tuple[Signal, ...]] = (
@@ -29,16 +34,24 @@ class Memcg:
         Signal("memcg_hierarchy", "number", "gauge", "Hierarchy with the memory controller, as cgroup events name it."),
     )
 
-    def __init__(self, take: Callable[[Host], tuple[Census, tuple[Unseen, ...]]] = take_census) -> None:
-        self._take = take
+    def __init__(
+        self, take: Callable[[Host], tuple[Census, tuple[Unseen, ...]]] = take_census, rest: float = 0.0
+    ) -> None:
+        self._take, self._rest = take, rest
+        self._next_s = 0.0
+        self._unseen: tuple[Unseen, ...] = ()
         self._before: tuple[float, int] | None = None
         self.last: Census | None = None
 
     def read(self, host: Host) -> Reading:
-        """One census."""
+        """One census; while it rests, nothing but what the latest one could not see."""
         at_s = clock.elapsed_s()
-        self.last = None
+        if at_s < self._next_s:
+            return Reading(unseen=self._unseen)
+        self.last, began_s = None, clock.thread_cpu_s()
         counted, unseen = self._take(host)
+        self._unseen = unseen
+        self._next_s = at_s + min(self._rest * (clock.thread_cpu_s() - began_s), LONGEST_REST_S)
         self.last = counted = self._with_growth(host, counted, at_s)
         return Reading(samples=_samples(counted), records=(counted,), unseen=unseen)
 

@@ -15,7 +15,7 @@ from necroscope.errors import Unavailable
 from necroscope.lab.zombies import ZombieFarm, own_name
 from necroscope.model import DirectoryFamily, Family
 from necroscope.sense.host import Host
-from necroscope.sense.kernel.memcg_walk import Walk, walk_memcgs
+from necroscope.sense.kernel.memcg_walk import SlicedWalk, Walk, walk_memcgs
 from necroscope.sense.kernel.zombies import Zombie
 
 # another process makes and frees zombies under a parent of its own until its standard input ends
@@ -50,6 +50,27 @@ def test_a_captured_host_is_unavailable_even_with_its_btf(tmp_path: Path) -> Non
     (tmp_path / "sys/kernel/btf/vmlinux").write_bytes(b"\x9f\xeb\x01\x00")
     with pytest.raises(Unavailable, match="captured host"):
         walk_memcgs(Host(tmp_path))
+
+
+@pytest.mark.root
+@pytest.mark.bpf
+def test_a_walk_in_slices_sees_the_same_as_one_at_once(farm: ZombieFarm) -> None:
+    made = farm.make("tmpfs", 1500, parent="alpha")
+    late: list[str] = []
+    seen: list[Zombie] = []
+    sliced = SlicedWalk(Host(), seen.append, most_s=20)
+    try:
+        slices = 1
+        while (walk := sliced.advance(0.0)) is None:
+            slices += 1
+            if slices == 2:
+                late += farm.make("tmpfs", 3, parent="alpha").paths
+    finally:
+        sliced.close()
+    assert slices >= 3
+    assert (walk.partial, walk.reasons) == (False, ())
+    assert below(walk, f"{farm.path}/alpha") == 1503
+    assert {one.path for one in seen} >= {*made.paths, *late}
 
 
 @pytest.mark.root

@@ -16,6 +16,7 @@ from necroscope.errors import Unavailable
 from necroscope.model import DirectoryFamily, ParentCount, Pin
 from necroscope.sense.kernel import walker as walker_module
 from necroscope.sense.kernel.memory import Chain
+from necroscope.sense.kernel.programs import SLOTS
 from necroscope.sense.kernel.siblings import RESTARTS_MAX
 from necroscope.sense.kernel.walker import Walk
 from necroscope.sense.kernel.zombies import Zombie
@@ -74,6 +75,41 @@ def test_more_zombies_than_one_batch_holds() -> None:
     result = walk(kernel)
     assert (result.zombies, result.partial) == (1300, False)
     assert result.families[0].zombies == 1300
+
+
+def test_what_changes_between_two_steps_is_found() -> None:
+    kernel = FakeKernel()
+    docker = kernel.cgroup(kernel.root, "docker")
+    made = [kernel.cgroup(docker, f"z{number}", online=False) for number in range(3 * SLOTS)]
+    other = kernel.cgroup(kernel.root, "other")
+    kernel.cgroup(other, "late", online=False)
+    walker = kernel.walker()
+    steps = walker.steps(5.0, lambda: 1.0)
+    names = set[str]()
+    for number, _ in enumerate(steps):
+        if number == 2:
+            for css in made[:10]:
+                kernel.unlink(css)
+            kernel.cgroup(docker, "new", online=False)
+    result = walker.result()
+    for family in result.families:
+        names |= set(family.newest)
+    assert "/docker/new" in names
+    assert result.partial is False
+    assert 3 * SLOTS - 8 <= result.zombies <= 3 * SLOTS + 2
+
+
+def test_the_watch_of_the_steps_ends_them() -> None:
+    kernel = FakeKernel()
+    docker = kernel.cgroup(kernel.root, "docker")
+    for number in range(4 * SLOTS):
+        kernel.cgroup(docker, f"z{number}", online=False)
+    watch = iter(range(100))
+    walker = kernel.walker()
+    assert sum(1 for _ in walker.steps(4.0, lambda: float(next(watch)))) >= 1
+    result = walker.result()
+    assert result.partial
+    assert "ran out of time" in result.reasons[0]
 
 
 def test_a_zombie_below_a_zombie_counts_at_the_nearest_live_ancestor() -> None:

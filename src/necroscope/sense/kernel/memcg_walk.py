@@ -22,9 +22,9 @@ from necroscope.sense.kernel.memory import BpfMemory
 from necroscope.sense.kernel.pins import PinLayout, Pins
 from necroscope.sense.kernel.pointers import read_pointers
 from necroscope.sense.kernel.walker import Walk, Walker
-from necroscope.sense.kernel.zombies import Zombie, ticks
+from necroscope.sense.kernel.zombies import Ticks, Zombie, ticks
 
-__all__ = ["Walk", "Zombie", "walk_memcgs"]
+__all__ = ["SlicedWalk", "Walk", "Zombie", "walk_memcgs"]
 
 BTF = "/sys/kernel/btf/vmlinux"
 BTF_BYTES_MAX = 64 << 20
@@ -57,15 +57,69 @@ def walk_memcgs(
     # On a slow machine reading the layouts, which is done once, would use up all the time there is.
     deadline = clock.elapsed_s() + budget_s
     with BpfMemory(host) as memory:
-        pointers = read_pointers(host, memory.current_task(), layouts.page_struct_bytes)
-        pins = files = None
-        if layouts.pins is not None and layouts.files is not None:
-            files = Files(memory, layouts.files, pointers, Mounts(host.read_or_none("/proc/self/mountinfo") or b""))
-            pins = Pins(memory, layouts.pins, pointers, files, _numa_nodes(host))
-        now = ticks(memory.jiffies(), host.clock().monotonic_ns / clock.NS)
-        walker = Walker(memory, layouts.memcg, pointers, pins, files, now, on_zombie, files_of_each)
-        walker.reasons += layouts.unseen
-        return walker.walk(deadline)
+        return _walker(host, memory, layouts, on_zombie, files_of_each).walk(deadline)
+
+
+class SlicedWalk:
+    """A walk that is made a little at a time; between two slices any time may pass. Close it when it is done with.
+
+    `on_zombie` is told as for `walk_memcgs`, without the files. Raises `Unavailable` like that.
+    """
+
+    def __init__(self, host: Host, on_zombie: Callable[[Zombie], None], most_s: float) -> None:
+        host.live_path(BTF)
+        layouts = _layouts(host)
+        self._host, self._spent_s, self._began_s = host, 0.0, clock.thread_cpu_s()
+        self._memory = BpfMemory(host)
+        try:
+            self._walker = _walker(host, self._memory, layouts, on_zombie, files_of_each=False)
+        except BaseException:
+            self.close()
+            raise
+        self._steps = self._walker.steps(most_s, self._cpu_s)
+
+    def advance(self, slice_s: float) -> Walk | None:
+        """Go on for about so much CPU time of this thread; the walk, when it is done. Each slice may be made by
+        another thread."""
+        self._began_s = clock.thread_cpu_s()
+        self._walker.at(_ticks(self._host, self._memory))
+        ends_s = self._cpu_s() + slice_s
+        try:
+            for _ in self._steps:
+                if self._cpu_s() > ends_s:
+                    return None
+            return self._walker.result()
+        finally:
+            self._spent_s, self._began_s = self._cpu_s(), clock.thread_cpu_s()
+
+    def close(self) -> None:
+        """Let go of what reads kernel memory."""
+        self._memory.__exit__(None, None, None)
+
+    def _cpu_s(self) -> float:
+        return self._spent_s + clock.thread_cpu_s() - self._began_s
+
+
+def _walker(
+    host: Host,
+    memory: BpfMemory,
+    layouts: _Layouts,
+    on_zombie: Callable[[Zombie], None] | None,
+    files_of_each: bool,
+) -> Walker:
+    pointers = read_pointers(host, memory.current_task(), layouts.page_struct_bytes)
+    pins = files = None
+    if layouts.pins is not None and layouts.files is not None:
+        files = Files(memory, layouts.files, pointers, Mounts(host.read_or_none("/proc/self/mountinfo") or b""))
+        pins = Pins(memory, layouts.pins, pointers, files, _numa_nodes(host))
+    now = _ticks(host, memory)
+    walker = Walker(memory, layouts.memcg, pointers, pins, files, now, on_zombie, files_of_each)
+    walker.reasons += layouts.unseen
+    return walker
+
+
+def _ticks(host: Host, memory: BpfMemory) -> Ticks | None:
+    return ticks(memory.jiffies(), host.clock().monotonic_ns / clock.NS)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from necroscope import clock
@@ -99,17 +99,26 @@ class Walker:
         self._stack: list[_Place] = []
         self._live = self._seen = self._vanished = self._unpinned = 0
         self._hurry_at = 0.0
+        self._watch: Callable[[], float] = clock.elapsed_s
         self.reasons: list[str] = []
         if layout.population is None:
             self.reasons.append("this kernel does not tell which cgroups hold no process")
 
     def walk(self, deadline: float) -> Walk:
-        """Walk until done or until `deadline` on the stop-watch of `clock`.
+        """Walk until done or until `deadline` on the stop-watch of `clock`."""
+        for _ in self.steps(deadline):
+            pass
+        return self.result()
+
+    def steps(self, deadline: float, watch: Callable[[], float] | None = None) -> Iterator[None]:
+        """The same a batch of cgroups at a time, until `deadline` on the given stop-watch. Any time may pass between
+        two steps: what changed meanwhile is found like what changes during one.
 
         Counts and names come first: when three quarters of the time are gone, pins are no longer read.
         """
-        self._live = 1
-        self._hurry_at = deadline - (deadline - clock.elapsed_s()) * _HURRY
+        watch = watch or clock.elapsed_s
+        self._live, self._watch = 1, watch
+        self._hurry_at = deadline - (deadline - watch()) * _HURRY
         self._stack = [_Place(self._root(), None, True, 0, "")]
         while self._stack and self._in_bounds(deadline):
             place = self._stack.pop()
@@ -118,17 +127,21 @@ class Walker:
             torn = self._siblings.torn
             for batch in self._siblings.children(place.node.css):
                 self._take(place, batch)
+                yield
                 if not self._in_bounds(deadline):
                     break
             if self._siblings.torn > torn:
                 self.reasons.append(
                     f"the children of {self._path(place) or '/'} changed faster than they could be read"
                 )
-        return self._result()
+
+    def at(self, now: Ticks | None) -> None:
+        """Ages are told as of this moment from now on."""
+        self._coroner.now = now
 
     def _in_bounds(self, deadline: float) -> bool:
         stop = ""
-        if clock.elapsed_s() > deadline:
+        if self._watch() > deadline:
             stop = "the walk ran out of time"
         elif self._seen > NODES_MAX:
             stop = f"the walk stopped after {NODES_MAX} cgroups"
@@ -136,7 +149,8 @@ class Walker:
             self.reasons.append(stop)
         return not stop
 
-    def _result(self) -> Walk:
+    def result(self) -> Walk:
+        """What was seen so far."""
         tally = self._tally
         if self._unpinned:
             self.reasons.append(f"time was short: what pins {self._unpinned} of the zombies was not read")
@@ -198,7 +212,7 @@ class Walker:
             self.reasons += [] if reason in self.reasons else [reason]
 
     def _bury(self, place: _Place, zombies: list[Node]) -> None:
-        pins = self._pinned and clock.elapsed_s() < self._hurry_at
+        pins = self._pinned and self._watch() < self._hurry_at
         details = self._coroner.examine(zombies, pins)
         still = self._siblings.still(zombies)
         self._vanished += still.count(False)

@@ -79,12 +79,13 @@ def ticks(jiffies: int, uptime_s: float) -> Ticks | None:
 
 
 class Coroner:
-    """Reads the details of zombies, and names of cgroups."""
+    """Reads the details of zombies, and names of cgroups. Ages are those at the moment `now`."""
 
     def __init__(
         self, memory: KernelMemory, layout: MemcgLayout, pointers: Pointers, pins: Pins | None, now: Ticks | None
     ) -> None:
-        self._memory, self._layout, self._pointers, self._pins, self._now = memory, layout, pointers, pins, now
+        self._memory, self._layout, self._pointers, self._pins = memory, layout, pointers, pins
+        self.now = now
 
     def examine(self, nodes: Sequence[Node], pins: bool = True) -> list[Details]:
         """Details of each; what they hold, the dearest part, only with `pins`."""
@@ -120,9 +121,9 @@ class Coroner:
 
     def _ages(self, css: Sequence[int]) -> list[float | None]:
         # socket_pressure holds the tick of creation until memory pressure of sockets writes a later one
-        if self._layout.birth is None or self._now is None:
+        if self._layout.birth is None or self.now is None:
             return [None] * len(css)
-        return [self._now.age_s(born) for born in self._column(self._layout.birth, css)]
+        return [self.now.age_s(born) for born in self._column(self._layout.birth, css)]
 
     def _pages(self, css: Sequence[int]) -> list[int]:
         return [pages if pages < _PAGES_MAX else 0 for pages in self._column(self._layout.usage, css)]

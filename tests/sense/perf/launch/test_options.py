@@ -25,7 +25,7 @@ def test_rings_stay_below_their_limit(cpus: int, pages: int) -> None:
 def test_the_command_asks_for_one_stream_of_everything() -> None:
     command = " ".join(perf_command(PerfOptions(), 2, ("--control", "fd:5")))
     assert "-g --clockid mono --mmap-pages 512 --all-cgroups --buildid-mmap --all-cpus --control fd:5" in command
-    assert "--event cycles/freq=97,name=cycles/ --event cgroup:cgroup_mkdir" in command
+    assert "--event cycles/freq=97,name=cycles/ --event cgroup:cgroup_mkdir/call-graph=no/" in command
     assert "-F" not in command.split()
     assert command.endswith("--output -")
 
@@ -45,7 +45,13 @@ def test_every_spelling_of_the_event() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("build-ids", "--buildid-mmap"), ("cgroups", "--all-cgroups"), ("tracepoints", "cgroup:"), ("named", "name=")],
+    [
+        ("build-ids", "--buildid-mmap"),
+        ("cgroups", "--all-cgroups"),
+        ("tracepoints", "cgroup:"),
+        ("named", "name="),
+        ("bare-tracepoints", "call-graph"),
+    ],
 )
 def test_giving_up_one_feature_gives_up_nothing_else(name: str, words: str) -> None:
     whole = " ".join(perf_command(PerfOptions(), 2, ()))
@@ -54,6 +60,12 @@ def test_giving_up_one_feature_gives_up_nothing_else(name: str, words: str) -> N
     assert words not in less
     others = {"--buildid-mmap", "--all-cgroups", "cgroup:", "name="} - {words}
     assert all(other in less for other in others)
+
+
+def test_another_frequency() -> None:
+    slow = PerfOptions(frequency_hz=29)
+    assert "--event cycles/freq=29,name=cycles/" in " ".join(perf_command(slow, 2, ()))
+    assert "-F 29" in " ".join(perf_command(slow.without(named(["own-frequency"])), 2, ()))
 
 
 def test_small_rings() -> None:

@@ -32,6 +32,7 @@ class PerfOptions:
     cgroups: bool = True
     build_ids: bool = True
     tracepoints: bool = True
+    bare_tracepoints: bool = True
     large_rings: bool = True
     wakes: str = BY_CONTROL
 
@@ -80,6 +81,7 @@ def _says(pattern: str) -> re.Pattern[str]:
 
 # In the order in which they are looked for in a complaint: the most particular words first.
 FEATURES: tuple[Feature, ...] = (
+    Feature("bare-tracepoints", "bare_tracepoints", True, False, "", _says(r"call-graph")),
     Feature(
         "build-ids",
         "build_ids",
@@ -197,9 +199,10 @@ def _recording(options: PerfOptions, cpus: int, perf: str) -> Iterator[str]:
 
 def _events(options: PerfOptions) -> Iterator[str]:
     """The frequency is the sampled event's own: given for all (`-F 97`), perf would thin out the tracepoints as well,
-    and of 20 cgroups made in a row tell a handful. Without `name=`, perf stores the event under all of its terms."""
+    and of 20 cgroups made in a row tell a handful. Without `name=`, perf stores the event under all of its terms. Who
+    makes cgroups by the thousand is not made to pay for its stacks: nobody asks for them."""
     terms = [f"freq={options.frequency_hz}"] if options.own_frequency else []
     terms += [f"name={options.event}"] if options.named else []
     yield from ("--event", f"{options.event}/{','.join(terms)}/" if terms else options.event)
     for name in TRACEPOINTS if options.tracepoints else ():
-        yield from ("--event", f"cgroup:{name}")
+        yield from ("--event", f"cgroup:{name}{'/call-graph=no/' if options.bare_tracepoints else ''}")

@@ -22,7 +22,7 @@ from necroscope.sense.inventory import identify
 from necroscope.sense.perf.launch.binaries import INSTALL, Binary, binaries, binary, options_of
 from necroscope.sense.perf.launch.complaints import blamed, first_sentence, forbidden
 from necroscope.sense.perf.launch.kernel_support import unknown_to_kernel
-from necroscope.sense.perf.launch.options import FEATURES, FREQUENCY_HZ, Feature, PerfOptions, named
+from necroscope.sense.perf.launch.options import FEATURES, Feature, PerfOptions, named
 from necroscope.sense.perf.launch.process import Launched, launch, trial
 from necroscope.sense.perf.launch.remembered import FILE, Remembered, forget, recall, remember
 from necroscope.sense.perf.session import PerfSession
@@ -56,9 +56,12 @@ class PerfStarter:
         self._kept: tuple[str, ...] | None = None
         self._early_ends = 0
 
-    def start(self, frequency_hz: int = FREQUENCY_HZ) -> PerfSession:
-        """A perf whose stream has begun; `Unavailable` when there is none that does."""
+    def sample_at(self, frequency_hz: int) -> None:
+        """How often perfs that are started from now on sample."""
         self._asked = replace(self._asked, frequency_hz=frequency_hz)
+
+    def start(self) -> PerfSession:
+        """A perf whose stream has begun; `Unavailable` when there is none that does."""
         self._host.live_path("/proc")
         if (self._perf is None or binary(self._perf.path) != self._perf) and not self._recall():
             self._find()
