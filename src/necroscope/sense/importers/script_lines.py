@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from necroscope.sense.importers.frame_names import frame_name
 from necroscope.sense.perf.jit import JIT_MODULE
-from necroscope.sense.perf.objects import module_name
+from necroscope.sense.perf.modules import module_name
 from necroscope.sense.perf.programs import BPF
 from necroscope.sense.perf.samples import UNKNOWN
 

@@ -1,8 +1,12 @@
-"""Frames as numbers: one for each (name, module) that was ever seen, with its share of a stack's canonical bytes."""
+"""Frames as numbers: one for each (name, module) that was ever seen, with its share of a stack's canonical bytes.
+
+A name that a process chose may hold anything. What separates frames in a stored stack is taken out here, and in
+`canonical_frame`, so that no name can end a frame and begin another.
+"""
 
 from __future__ import annotations
 
-from necroscope.sense.perf.samples import UNKNOWN, canonical_frame
+from necroscope.sense.perf.samples import UNKNOWN, canonical_frame, clean
 
 MARK = 0
 """Not a frame: a mark in a call chain that tells kernel from user code."""
@@ -32,10 +36,11 @@ class FrameTable:
 
     def number(self, name: str, module: str) -> int:
         """The frame's number, a new one for a new frame."""
-        number = self._numbers.setdefault((name, module), len(self.names))
-        if number == len(self.names):
-            self.names.append(name)
-            self.modules.append(module)
+        number = self._numbers.get((name, module))
+        if number is None:
+            number = self._numbers[name, module] = len(self.names)
+            self.names.append(clean(name))
+            self.modules.append(clean(module))
             self.canonical.append(canonical_frame(name, module))
         return number
 

@@ -8,6 +8,7 @@ BLAKE2b with 8 bytes of digest over them, read as a little-endian number.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -89,9 +90,23 @@ class SampleBatch:
         return int(self.at_ns.size)
 
 
+_SEPARATING = re.compile(r"[\x00-\x1f;\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """A name without control characters and line ends. A semicolon, which separates folded frames, is a colon, and what
+    was no UTF-8 a replacement character."""
+    return _SEPARATING.sub(_harmless, text) if _SEPARATING.search(text) else text
+
+
+def _harmless(found: re.Match[str]) -> str:
+    letter = found[0]
+    return ":" if letter == ";" else "\ufffd" if "\ud800" <= letter <= "\udfff" else ""
+
+
 def canonical_frame(name: str, module: str) -> bytes:
-    """One frame's share of a stack's canonical bytes."""
-    return f"{name}\x1f{module}\x1e".encode("utf-8", "surrogateescape")
+    """One frame's share of a stack's canonical bytes: whatever the names hold, it is one frame."""
+    return f"{clean(name)}\x1f{clean(module)}\x1e".encode()
 
 
 def stack_id(frames: Iterable[bytes]) -> int:
