@@ -169,7 +169,7 @@ class Pipeline:
         return Answer(request.id, Refusal.PARSER_TIMEOUT if answer is None else Refusal.PARSER_DIED)
 
     def _heard(self, child: Child, number: int, timeout_s: float) -> Answer | bytes | None:
-        """The answer with this number; None when none came in time, no bytes when the child is dead or makes no sense."""
+        """The answer with this number; None when none came in time, no bytes from a dead child or for nonsense."""
         packet = child.receive(ANSWER_BYTES, timeout_s, self._wake)
         if not packet:
             return packet
