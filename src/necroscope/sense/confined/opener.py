@@ -43,11 +43,15 @@ def serve(request: Request, data: bytes, requests: socket.socket, parser: socket
     found: list[int] = []
     try:
         found = open_for(request)
-        socket.send_fds(parser, [data], found)
     except Refused as error:
         reason = error.reason
     except OSError:
         reason = Refusal.GONE
+    if reason is None:
+        try:
+            socket.send_fds(parser, [data], found)
+        except OSError:
+            reason = Refusal.PARSER_DIED
     requests.send(answer_packet(Answer(request.id, reason)))
     for fd in found:  # last: to close a file may take as long as to open it
         with contextlib.suppress(OSError):

@@ -152,6 +152,8 @@ class Pipeline:
             return Answer(request.id, Refusal.OPENER_DIED)
         answer = self._heard(opener, request.id, OPENER_S)
         if isinstance(answer, Answer):
+            if answer.reason is Refusal.PARSER_DIED:
+                self._end_children()
             return answer if answer.reason else None
         self._lose_opener()
         return Answer(request.id, Refusal.OPENER_TIMEOUT if answer is None else Refusal.OPENER_DIED)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from necroscope import clock
 from necroscope.sense.confined.pipeline import Asked, Incident, Pipeline
-from necroscope.sense.confined.refusal import PASSING, Refusal
+from necroscope.sense.confined.refusal import FAULTS, PASSING, Refusal
 from necroscope.sense.confined.tenants import GONE, Tenants
 from necroscope.sense.confined.wire import MAP, MOST_PLACES, OBJECT, Answer, Request
 from necroscope.sense.host import Host
@@ -196,6 +196,8 @@ class LiveNames:
         self._ranges += len(known.ranges) - before
 
     def _refuse(self, known: KnownFile, reason: Refusal) -> None:
+        if reason is Refusal.BACK_OFF and known.refusal in FAULTS:
+            return  # asked before the fault: its own reason stands
         known.refusal = reason
         known.kept = False
         known.again_s = clock.elapsed_s() + (_AGAIN_S if reason in PASSING else _REFUSED_S)
