@@ -1,7 +1,7 @@
 """Frames as numbers: one for each (name, module) that was ever seen, with its share of a stack's canonical bytes.
 
-A name that a process chose may hold anything. What separates frames in a stored stack is taken out here, and in
-`canonical_frame`, so that no name can end a frame and begin another.
+A name that a process chose may hold anything. Control characters are taken out here, among them what separates frames
+in a stored stack, so that no name can end a frame and begin another.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FrameTable:
             number = self._numbers[name, module] = len(self.names)
             self.names.append(clean(name))
             self.modules.append(clean(module))
-            self.canonical.append(canonical_frame(name, module))
+            self.canonical.append(canonical_frame(self.names[-1], self.modules[-1]))
         return number
 
     def unknown(self, module: str) -> int:

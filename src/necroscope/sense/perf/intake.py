@@ -140,13 +140,8 @@ class Intake:
         rows = found.rows
         self._stats.broken += found.broken
         times[found.whole] = rows.time
-        if len(rows) and rows.time.max() > np.uint64(_LATEST_NS):
-            # No clock is there yet, and as a signed number it would lie before all others.
-            times[times > np.uint64(_LATEST_NS)] = 0
-            rows = rows.take(rows.time <= np.uint64(_LATEST_NS))
-            self._stats.broken += len(found.rows) - len(rows)
         if len(rows):
-            self._sampled = max(self._sampled, int(rows.time.max()))
+            self._sampled = max(self._sampled, min(int(rows.time.max()), _LATEST_NS))
         if len(rows) and not self.tasks_only:
             self._stats.samples += len(rows)
             self._stats.left_stacks += found.left_stacks

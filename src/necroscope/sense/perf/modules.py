@@ -39,7 +39,7 @@ def module_name(path: str) -> str:
 
 def file_module(name: str) -> str:
     """A file's last name as a module: never one of those in brackets, never empty."""
-    name = clean(name)
+    name = clean(name).replace(";", ":")
     return f"./{name}" if name.startswith("[") else name or "[anon]"
 
 

@@ -90,23 +90,23 @@ class SampleBatch:
         return int(self.at_ns.size)
 
 
-_SEPARATING = re.compile(r"[\x00-\x1f;\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """A name without control characters and line ends. A semicolon, which separates folded frames, is a colon, and what
-    was no UTF-8 a replacement character."""
-    return _SEPARATING.sub(_harmless, text) if _SEPARATING.search(text) else text
+    """A name without control characters and line ends; what was no UTF-8 is a replacement character."""
+    return _CONTROL.sub(_harmless, text) if _CONTROL.search(text) else text
 
 
 def _harmless(found: re.Match[str]) -> str:
-    letter = found[0]
-    return ":" if letter == ";" else "\ufffd" if "\ud800" <= letter <= "\udfff" else ""
+    return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else ""
 
 
 def canonical_frame(name: str, module: str) -> bytes:
     """One frame's share of a stack's canonical bytes: whatever the names hold, it is one frame."""
-    return f"{clean(name)}\x1f{clean(module)}\x1e".encode()
+    if "\x1e" in name or "\x1f" in name or "\x1e" in module or "\x1f" in module:
+        name, module = clean(name), clean(module)
+    return f"{name}\x1f{module}\x1e".encode("utf-8", "surrogateescape")
 
 
 def stack_id(frames: Iterable[bytes]) -> int:

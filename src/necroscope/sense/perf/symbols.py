@@ -150,7 +150,7 @@ class Symbols:
         named = found >= 0
         if table is not None and named.any():
             numbers[named] = self._numbers_of(table).of(
-                found[named], frames, lambda place: (table.readable(place), module)
+                found[named], frames, lambda place: (table.readable(place).replace(";", ":"), module)
             )
         final = np.full(places.size, whole) | (found != NOT_KNOWN)
         self._note(module, mapped, places[~named & final])
