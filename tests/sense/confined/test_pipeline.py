@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from confined.hung_fuse import HungFuse
 from perf.elf_builder import BUILD_ID, elf
 
 from necroscope.sense.confined import child as child_module
@@ -24,6 +23,7 @@ from necroscope.sense.confined.refusal import Refusal
 from necroscope.sense.host import Host
 from necroscope.sense.perf.live_names import KnownFile, LiveNames
 from necroscope.sense.perf.sideband import MappedFile
+from stage.hung_fuse import HungFuse
 
 GLOBAL = 1 << 4 | 2
 PLACE = np.array([0x1008], np.uint64)
