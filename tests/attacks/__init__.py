@@ -24,11 +24,11 @@ class Attack:
 ATTACKS = (
     Attack("unfolding_names", "a map of 658-letter names that unfold to gigabytes"),
     Attack("growing_map", "a map of 16 MiB, written anew all the time"),
-    Attack("linked_map", "a map that is a link to a file of root", "link"),
+    Attack("linked_map", "a map that is a link to a file of root"),
     Attack("device_map", "maps that are FIFOs, folders and links to devices"),
     Attack("section_names", "a file of 1.3 MB with 4,096 section names of 1 MiB"),
     Attack("symbol_tables", "thousands of symbol tables over the same bytes"),
-    Attack("many_symbols", "files with millions of symbols", "larger than the parser may take"),
+    Attack("many_symbols", "files with millions of symbols"),
     Attack("many_files", "a new mapped file every few milliseconds"),
     Attack("forged_kernel", "a file called [kernel] with a function default_idle"),
     Attack("separators", "names that hold the separators of stored stacks"),

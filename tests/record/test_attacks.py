@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from attacks import ATTACKS, PROGRAMS
 from attacks.campaign import run
 
@@ -16,9 +17,8 @@ def test_every_program_is_an_attack() -> None:
 @pytest.mark.root
 def test_an_unprivileged_user_neither_blinds_nor_grows_nor_reads_through_the_recorder() -> None:
     outcome = run(15.0, quiet_s=4.0)
-    # Every tenant has five seconds of parsing at once, of which this is too short to see the end.
-    assert outcome.failures(cpu=0.45, kept=0.9) in ([], ["not told in events: many_symbols"])
+    # A tenant has five seconds of parsing at once, of which this is too short to see the end.
+    assert outcome.failures(cpu=0.45, kept=0.95) == []
     told = dict(outcome.events)
     assert told["symbols-refused"] >= 1
     assert told["frames-unresolved"] >= 1
-    assert outcome.gaps == 0

@@ -359,7 +359,7 @@ def test_a_file_that_costs_much_costs_little(names: LiveNames, library: Path, tm
     file = MappedFile(str(path), inode=path.stat().st_ino)
     assert asked(names, file, os.getpid()) in ("name", "nothing", Refusal.LIMIT, Refusal.BROKEN)
     peak = int(status(names.pids["parser"], "VmHWM").split()[0]) << 10
-    assert peak < 160 << 20
+    assert peak < 110 << 20
     assert asked(names, mapped(library), os.getpid(), 77) == "the_function"
 
 

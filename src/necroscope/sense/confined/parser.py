@@ -32,7 +32,7 @@ from necroscope.sense.perf.jit import parse_jit_map
 from necroscope.sense.perf.symtab import SymbolTable
 
 RECORDER_FD, OPENER_FD = 3, 4
-HEAP_BYTES = 96 << 20
+HEAP_BYTES = 64 << 20
 _FILES = 32
 _CPU_S = 1.5
 _DESCRIPTORS = 4
@@ -74,15 +74,22 @@ class Parser:
         self._objects, self._maps = Objects(), Maps()
 
     def answer(self, request: Request, fds: list[int]) -> Answer:
-        """What can be said about the places of a request."""
+        """What can be said about the places of a request. When memory is short, what is remembered goes first."""
         try:
-            if request.kind == MAP:
-                return self._of_map(request, fds)
-            return self._of_object(request, fds)
-        except Refused as error:
-            return Answer(request.id, error.reason)
+            return self._answer(request, fds)
+        except MemoryError:
+            self._objects.forget()
+            self._maps.forget()
+        try:
+            return self._answer(request, fds)
         except MemoryError:
             return Answer(request.id, Refusal.LIMIT)
+
+    def _answer(self, request: Request, fds: list[int]) -> Answer:
+        try:
+            return self._of_map(request, fds) if request.kind == MAP else self._of_object(request, fds)
+        except Refused as error:
+            return Answer(request.id, error.reason)
 
     def _of_object(self, request: Request, fds: list[int]) -> Answer:
         found = self._objects.of(request.key, request.build_id, fds) if fds else self._objects.known(request.key)

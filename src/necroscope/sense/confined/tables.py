@@ -20,11 +20,11 @@ from necroscope.sense.perf.jit import MapLines
 from necroscope.sense.perf.symtab import SymbolTable
 
 Identity = tuple[int, int, int, int, int]
-_TABLE_BYTES = 24 << 20  # a million symbols in all tables of one file
+_TABLE_BYTES = 16 << 20  # 700,000 symbols in all tables of one file
 _STRINGS_BYTES = 2 << 20
-_OBJECT_BYTES = 32 << 20
+_OBJECT_BYTES = 20 << 20
 _OBJECTS = 1024
-_MAP_BYTES = 16 << 20
+_MAP_BYTES = 8 << 20
 _MAPS = 128
 _MAP_LARGEST = 16 << 20
 _MAP_AT_ONCE = 4 << 20
@@ -88,6 +88,12 @@ class Objects:
         self._file_of.move_to_end(key)
         self._bound()
         return found
+
+    def forget(self) -> None:
+        """Let go of all tables."""
+        self._by_file.clear()
+        self._file_of.clear()
+        self._nbytes = 0
 
     def _bound(self) -> None:
         while len(self._by_file) > 1 and (self._nbytes > _OBJECT_BYTES or len(self._by_file) > _OBJECTS):
@@ -164,6 +170,10 @@ class Maps:
         self._bound()
         return found
 
+    def forget(self) -> None:
+        """Let go of all maps; what users have spent is remembered."""
+        self._by_key.clear()
+
     def _grow(self, found: MapOfProcess, size: int, uid: int) -> None:
         wanted = min(size - found.lines.read, _MAP_AT_ONCE)
         if wanted > 0 and not found.lines.full:
@@ -191,6 +201,6 @@ class Maps:
 
     def _bound(self) -> None:
         while len(self._by_key) > 1 and (
-            len(self._by_key) > _MAPS or sum(3 * one.lines.nbytes for one in self._by_key.values()) > 3 * _MAP_BYTES
+            len(self._by_key) > _MAPS or sum(2 * one.lines.nbytes for one in self._by_key.values()) > _MAP_BYTES
         ):
             self._by_key.popitem(last=False)
