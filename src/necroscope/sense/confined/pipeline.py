@@ -1,8 +1,9 @@
 """The recorder's side: one thread asks opener and parser, one request after the other, and counts the time.
 
 Who does not answer in time is killed and replaced, and the tenant over whose file it happened is left alone for a
-while. A child that cannot even be killed is left behind; with `MOST_LEFT_BEHIND` of them nothing is opened until one is
-dead. So many are started a minute, and no more. Nobody waits for this thread.
+while. A child that cannot even be killed is left behind, and as long as it is there nothing of that tenant is opened;
+with `MOST_LEFT_BEHIND` of them, nothing of anybody. So many are started a minute, and no more. Nobody waits for this
+thread.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from necroscope.sense.confined.back_off import BackOff
 from necroscope.sense.confined.child import Child
 from necroscope.sense.confined.fair_queue import FairQueue
 from necroscope.sense.confined.refusal import FAULTS, Refusal
+from necroscope.sense.confined.tenants import GONE
 from necroscope.sense.confined.wire import ANSWER_BYTES, MAP, Answer, Request, answer_of
 
 OPENER_S, PARSER_S = 1.0, 2.0
@@ -31,12 +33,14 @@ _IDLE_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, whose it is, and whether the parser may know the answer without the file. `whom` is the asker's."""
+    """A request, whose it is, and whether the parser may know the answer without the file. `whom` is the asker's.
+    `trusted`: the node's own root, whose time is not counted."""
 
     tenant: int
     request: Request
     known: bool = False
     whom: object = None
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class Pipeline:
         self._opener: Child | None = None
         self._parser: Child | None = None
         self._to_parser: socket.socket | None = None
-        self._left_behind: list[Child] = []
+        self._left_behind: list[tuple[int, Child]] = []
+        self._serving = GONE
         self._starts, self._starts_s = _STARTS, clock.elapsed_s()
         self._number = 0
         self._ending = threading.Event()
@@ -75,7 +80,7 @@ class Pipeline:
         """The children that run, by name; those left behind too."""
         children = {"opener": self._opener, "parser": self._parser}
         found = {name: child.pid for name, child in children.items() if child is not None}
-        return found | {f"left-behind-{place}": child.pid for place, child in enumerate(list(self._left_behind))}
+        return found | {f"left-behind-{place}": child.pid for place, (_, child) in enumerate(list(self._left_behind))}
 
     def ask(self, asked: Asked) -> bool:
         """Put a request into the queue; False when there is no room."""
@@ -98,7 +103,7 @@ class Pipeline:
             while not self._ending.is_set():
                 if found := self._waiting.take(_IDLE_S):
                     self._turn(found[1])
-                self._left_behind = [child for child in self._left_behind if not child.gone()]
+                self._left_behind = [one for one in self._left_behind if not one[1].gone()]
         finally:
             self._end_children()
             os.close(self._wake)
@@ -108,7 +113,7 @@ class Pipeline:
         now = clock.elapsed_s()
         answer = self._refused(asked, now)
         if answer is None:
-            self.busy_since_s = now
+            self.busy_since_s, self._serving = now, asked.tenant
             answer = self._serve(asked)
             self.busy_since_s = None
             self._back_off.charge(asked.tenant, now, clock.elapsed_s() - now)
@@ -118,9 +123,9 @@ class Pipeline:
 
     def _refused(self, asked: Asked, now: float) -> Answer | None:
         """The answer without asking anybody."""
-        if self._back_off.closed(asked.tenant, now):
+        if self._back_off.closed(asked.tenant, now) or any(asked.tenant == one for one, _ in self._left_behind):
             return Answer(0, Refusal.BACK_OFF)
-        if self._back_off.spent(asked.tenant, now):
+        if not asked.trusted and self._back_off.spent(asked.tenant, now):
             return Answer(0, Refusal.BUDGET)
         try:
             self._start()
@@ -225,4 +230,4 @@ class Pipeline:
 
     def _bury(self, child: Child) -> None:
         if not child.kill():
-            self._left_behind.append(child)
+            self._left_behind.append((self._serving, child))

@@ -1,7 +1,8 @@
 """Whose a process is. Files of one tenant name frames of that tenant only, and one tenant's delays are its own.
 
 A tenant is a user of this node, also in user namespaces that this user made (their owner counts, so that a range of
-subordinate ids buys nothing). Processes of root are told apart by the mount namespace: a container's root is not ours.
+subordinate ids buys nothing). In other mount namespaces the same user is another tenant: without a user namespace only
+root can have put a process there, and a container's uid 0 or 1000 is not ours.
 Only files of procfs are looked at, which no process can hold up.
 """
 
@@ -19,7 +20,8 @@ _MOST = 1 << 16
 GONE = 0
 """The tenant of processes that are no more: nothing of theirs is opened but what everybody may read."""
 
-Key = tuple[str, int]
+Key = tuple[str, int, int]
+_HOST_ROOT: Key = ("uid", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,10 @@ class Tenants:
     def text(self, number: int) -> str:
         """How a tenant is called in an event."""
         return self._texts.get(number, "a tenant of before")
+
+    def trusted(self, number: int) -> bool:
+        """Whether it is root of this node itself."""
+        return number == self._numbers.get(_HOST_ROOT)
 
     def of_space(self, space: int, pid: int) -> int:
         """The tenant of an address space, looked up once: what a process is can change, and its number be reused."""
@@ -74,13 +80,11 @@ class Tenants:
         try:
             user = _namespace(pid, "user")
         except PermissionError:
-            return "uid", uid
+            return "uid", uid, 0
         if user != self._own.user:
             return self._owner(pid, user)
-        if uid == 0:
-            mount = _namespace(pid, "mnt")
-            return ("uid", 0) if mount == self._own.mount else ("mount namespace", mount)
-        return "uid", uid
+        mount = _namespace(pid, "mnt")
+        return "uid", uid, 0 if mount == self._own.mount else mount
 
     def _owner(self, pid: int, user: int) -> Key:
         """Who made the outermost user namespace below ours that the process is in."""
@@ -95,9 +99,9 @@ class Tenants:
                 fd = parent
             room = fcntl.ioctl(fd, _GET_OWNER_UID, struct.pack("=I", 0))
             owner = int(struct.unpack("=I", room)[0])
-            return ("uid", owner) if owner else ("user namespace", os.fstat(fd).st_ino)
+            return ("uid", owner, 0) if owner else ("user namespace", os.fstat(fd).st_ino, 0)
         except OSError:
-            return "user namespace", user
+            return "user namespace", user, 0
         finally:
             os.close(fd)
 
@@ -107,4 +111,5 @@ def _namespace(pid: int | str, kind: str) -> int:
 
 
 def _text(key: Key) -> str:
-    return f"uid {key[1]}" if key[0] == "uid" else f"root in {key[0]} {key[1]}"
+    kind, number, mount = key
+    return f"{kind} {number} in mount namespace {mount}" if mount else f"{kind} {number}"

@@ -22,7 +22,7 @@ REQUEST_BYTES = 1 << 16
 ANSWER_BYTES = 1 << 17
 MOST_PLACES = 512
 _ENOUGH_BYTES = 96 << 10
-_LONGEST_NAME = 1024
+_LONGEST_NAME = 512
 _LAST = (1 << 64) - 1
 
 Range = tuple[int, int, str | None]

@@ -11,6 +11,8 @@ from necroscope.sense.perf.samples import UNKNOWN, canonical_frame, clean
 MARK = 0
 """Not a frame: a mark in a call chain that tells kernel from user code."""
 
+_FRAME_BYTES = 250
+
 
 class FrameTable:
     """Names and modules by number."""
@@ -20,6 +22,7 @@ class FrameTable:
         self.modules: list[str] = []
         self.canonical: list[bytes] = []
         self.generation = 0
+        self.nbytes = 0
         self._numbers: dict[tuple[str, str], int] = {}
         self.clear()
 
@@ -32,6 +35,7 @@ class FrameTable:
         for column in (self.names, self.modules, self.canonical):
             column.clear()
         self._numbers.clear()
+        self.nbytes = 0
         self.number("", "")
 
     def number(self, name: str, module: str) -> int:
@@ -42,6 +46,7 @@ class FrameTable:
             self.names.append(clean(name))
             self.modules.append(clean(module))
             self.canonical.append(canonical_frame(self.names[-1], self.modules[-1]))
+            self.nbytes += _FRAME_BYTES + 3 * len(self.canonical[-1])
         return number
 
     def unknown(self, module: str) -> int:

@@ -1,8 +1,9 @@
 """Names of running processes' frames: asked of the confined children, remembered as ranges, never waited for long.
 
 The decoder says what it wants for a flush, then waits a little for all of it together, and goes on without what is
-late; that is named the next time. Waiting is bounded for each flush and to a twentieth of all time, so that nobody
-can hold up samples by making files slow. What is known of a file counts for the tenant that maps it, and for no other.
+late; that is named the next time. Waiting is bounded for each flush and to a fifth of all time, and ends when one
+request takes long, so that nobody can hold up samples by making files slow. What is known of a file counts for the
+tenant that maps it, and for no other.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from necroscope.sense.perf.sideband import MappedFile
 
 U64s = NDArray[np.uint64]
 WAIT_S = 0.1
-_WAITING_RATE = 0.05
+_WAITING_RATE = 0.2
+_STUCK_S, _LOOK_S = 0.05, 0.02
 _MAP_AGAIN_S = 10.0
 _AGAIN_S, _REFUSED_S = 2.0, 60.0
 _FILES = 4096
-_RANGES = 1 << 17
+_NAME_BYTES = 8 << 20
 _LONGEST_PATH = 4096
 _ASKED = 4
 Key = tuple[object, ...]
@@ -47,6 +49,7 @@ class KnownFile:
     again_s: float = 0.0
     kept: bool = False
     asked: int = 0
+    places: set[int] = field(default_factory=set)
 
 
 class LiveNames:
@@ -60,7 +63,7 @@ class LiveNames:
         self._wait_s = wait_s
         self._pipeline = pipeline or Pipeline()
         self._files: OrderedDict[Key, KnownFile] = OrderedDict()
-        self._ranges = 0
+        self._nbytes = 0
         self._room_s, self._room_since_s = 2 * wait_s, clock.elapsed_s()
         self._deadline_s = 0.0
         self._number = 0
@@ -96,15 +99,15 @@ class LiveNames:
             known.refusal = None
             known.again_s = math.inf
             if made_at_run_time(file.path):
-                self._ranges -= len(known.ranges)
+                self._nbytes -= known.ranges.nbytes
                 known.ranges = KnownRanges()
                 known.again_s = now + _MAP_AGAIN_S
         if known.refusal is not None or known.asked >= _ASKED:
             return
-        missing = np.unique(places[known.ranges.find(places) == NOT_KNOWN])
-        for low in range(0, missing.size, MOST_PLACES):
-            part = tuple(missing[low : low + MOST_PLACES].tolist())
-            self._ask(known, tenant, _request(known.key, file, pid, part))
+        unknown = places[known.ranges.find(places) == NOT_KNOWN]
+        missing = sorted(set(unknown.tolist()) - known.places) if unknown.size else []
+        for low in range(0, len(missing), MOST_PLACES):
+            self._ask(known, tenant, _request(known.key, file, pid, tuple(missing[low : low + MOST_PLACES])))
 
     def names(self, file: MappedFile, pid: int, space: int) -> tuple[KnownRanges | None, bool]:
         """What is known of a file now, after a little waiting if something is on its way; and whether that is all that
@@ -123,8 +126,9 @@ class LiveNames:
         found = self._known(_key(file, self.tenant(space, pid), pid, space))
         while found.asked:
             left_s = self._deadline_s - clock.elapsed_s()
-            if left_s <= 0 or not self._take_answers(left_s):
+            if left_s <= 0 or self._stuck():
                 break
+            self._take_answers(min(left_s, _LOOK_S))
         return found
 
     def incidents(self) -> list[Incident]:
@@ -155,37 +159,40 @@ class LiveNames:
         return found
 
     def _bound(self) -> None:
-        if self._ranges > _RANGES:
-            self._ranges = sum(len(one.ranges) for one in self._files.values())
-        while len(self._files) > _FILES or (self._ranges > _RANGES and len(self._files) > 1):
+        if self._nbytes > _NAME_BYTES:
+            self._nbytes = sum(one.ranges.nbytes for one in self._files.values())
+        while len(self._files) > _FILES or (self._nbytes > _NAME_BYTES and len(self._files) > 1):
             _, oldest = self._files.popitem(last=False)
-            self._ranges -= len(oldest.ranges)
+            self._nbytes -= oldest.ranges.nbytes
 
     def _ask(self, known: KnownFile, tenant: int, request: Request) -> None:
-        if self._pipeline.ask(Asked(tenant, request, known.kept, known)):
+        if self._pipeline.ask(Asked(tenant, request, known.kept, known, self.tenants.trusted(tenant))):
             known.asked += 1
+            known.places.update(request.places)
         else:
             self._refuse(known, Refusal.QUEUE)
 
-    def _take_answers(self, timeout_s: float) -> bool:
-        """Everything that came; whether something did, within the time."""
+    def _stuck(self) -> bool:
+        since_s = self._pipeline.busy_since_s
+        return since_s is not None and clock.elapsed_s() - since_s > _STUCK_S
+
+    def _take_answers(self, timeout_s: float) -> None:
+        """Everything that came, or comes within the time."""
         began = clock.elapsed_s()
         try:
             self._take(*self._pipeline.answers.get(timeout_s > 0, timeout_s or None))
             while True:
                 self._take(*self._pipeline.answers.get_nowait())
         except queue.Empty:
-            waited_s = clock.elapsed_s() - began
-            self._room_s -= waited_s
-            return waited_s < timeout_s
-        return True
+            self._room_s -= clock.elapsed_s() - began
 
     def _take(self, asked: Asked, answer: Answer) -> None:
         known = asked.whom
         if not isinstance(known, KnownFile):
             return
         known.asked -= 1
-        before = len(known.ranges)
+        known.places.difference_update(asked.request.places)
+        before = known.ranges.nbytes
         known.kept = answer.kept
         if answer.reason is not None:
             self._refuse(known, answer.reason)
@@ -193,7 +200,10 @@ class LiveNames:
             known.ranges.add(answer.ranges)
         if answer.more:
             known.again_s = 0.0
-        self._ranges += len(known.ranges) - before
+        self._nbytes += known.ranges.nbytes - before
+        if known.ranges.nbytes > _NAME_BYTES:  # one file alone: its names are asked for again
+            self._nbytes -= known.ranges.nbytes
+            known.ranges = KnownRanges()
 
     def _refuse(self, known: KnownFile, reason: Refusal) -> None:
         if reason is Refusal.BACK_OFF and known.refusal in FAULTS:

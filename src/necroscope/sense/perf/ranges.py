@@ -10,6 +10,7 @@ from necroscope.sense.confined.wire import Range
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
 NAMELESS, NOT_KNOWN = -1, -2
+_ROW_BYTES = 80
 
 
 class KnownRanges:
@@ -20,6 +21,7 @@ class KnownRanges:
         self._end: U64s = np.zeros(0, np.uint64)
         self._names: list[str | None] = []
         self.numbers: object = None
+        self.nbytes = 0
 
     def __len__(self) -> int:
         return len(self._names)
@@ -47,4 +49,5 @@ class KnownRanges:
         self._start = np.array([one[0] for one in kept], np.uint64)
         self._end = np.array([one[1] for one in kept], np.uint64)
         self._names = [one[2] for one in kept]
+        self.nbytes = sum(_ROW_BYTES + 2 * len(name or "") for name in self._names)
         self.numbers = None

@@ -35,7 +35,7 @@ _HERE = np.array([CONTEXT_KERNEL, CONTEXT_USER], np.uint64)
 _ODD = np.array(CONTEXT_ELSEWHERE, np.uint64)
 _ADDRESSES = 1 << 16
 _STACKS = 1 << 17
-_FRAMES = 1 << 19
+_FRAMES, _FRAME_BYTES = 1 << 19, 48 << 20
 
 
 _ASK = -1
@@ -234,7 +234,7 @@ class Stacks:
 
     def _bound(self) -> None:
         """Forget when too much is remembered: the next rows ask again, and stacks may be handed out twice."""
-        if len(self.frames) > _FRAMES:
+        if len(self.frames) > _FRAMES or self.frames.nbytes > _FRAME_BYTES:
             self.frames.clear()
             self._stacks.clear()
             self.forget_addresses()
