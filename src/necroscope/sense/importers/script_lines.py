@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from necroscope.sense.importers.frame_names import frame_name
 from necroscope.sense.perf.jit import JIT_MODULE
-from necroscope.sense.perf.modules import NOT_KERNEL, module_name
+from necroscope.sense.perf.modules import NOT_KERNEL, file_module, module_name
 from necroscope.sense.perf.programs import BPF
 from necroscope.sense.perf.samples import UNKNOWN
 
@@ -90,7 +90,9 @@ def _odd_frame(line: bytes) -> tuple[str, str] | None:
     name = _OFFSET.sub("", frame_name(words[1] if addressed else left))
     if file is None:
         return name, UNKNOWN
-    return name, INLINED if file == b"inlined" else named_module(frame_name(file), name, _in_kernel(words[0]) if addressed else None)
+    return name, INLINED if file == b"inlined" else named_module(
+        frame_name(file), name, _in_kernel(words[0]) if addressed else None
+    )
 
 
 def _parted(line: bytes) -> tuple[bytes, bytes | None]:
@@ -136,5 +138,8 @@ def _user_module(path: str) -> str:
     """Whatever it is called, it is not the kernel."""
     if path.startswith("[guest.kernel"):
         return "[guest]"
-    name = path if path in NOT_KERNEL else module_name(path) if path else UNKNOWN
+    if path in NOT_KERNEL:
+        return path
+    special = path.startswith(("/", "[", "anon_inode:"))
+    name = module_name(path) if special else file_module(path.rpartition("/")[2]) if path else UNKNOWN
     return JIT_MODULE if re.fullmatch(r"(?:perf|jit)-\d+\.map|jitted-\d+-\d+\.so", name) else name
