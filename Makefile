@@ -9,7 +9,7 @@ TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo test test-kernels lint bench damage clean
+.PHONY: help setup demo test test-kernels lint bench damage attack clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-kernels  boot Debian's kernels in QEMU and run Necroscope in them (20 minutes; needs an archive of packages)"
 	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
+	@echo "make attack  ten minutes of everything an unprivileged user can do to the recorder (as root)"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
 setup: $(READY)
@@ -50,6 +51,10 @@ damage: setup
 
 bench: setup
 	@$(VENV)/bin/python -m bench
+
+attack: setup
+	@tools/system-packages $(DEMO_PACKAGES)
+	@cd tests && ../$(VENV)/bin/python -m attacks.campaign --seconds 600
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache

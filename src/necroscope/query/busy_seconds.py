@@ -8,10 +8,9 @@ from necroscope.clock import NS
 from necroscope.query.sample_time import timed
 from necroscope.query.select import Select
 from necroscope.sense.perf.idle import idle, innermost
+from necroscope.sense.perf.modules import in_kernel
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
-
-_USER = frozenset({"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]"})
 
 
 def busy_seconds(
@@ -39,5 +38,4 @@ def busy_seconds(
 
 
 def _in_kernel(text: str) -> bool:
-    module = innermost(text)[2]
-    return module.startswith("[") and module not in _USER
+    return in_kernel(innermost(text)[2])

@@ -18,6 +18,7 @@ from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
 from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.record.sampled import Sampled
+from necroscope.record.unresolved import Unresolved
 from necroscope.sense.cgroups import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
@@ -25,6 +26,7 @@ from necroscope.sense.perf.cgroup_churn import CgroupChurn
 from necroscope.sense.perf.launch.complaints import first_sentence
 from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.sense.perf.launch.starter import PerfStarter
+from necroscope.sense.perf.live_names import LiveNames
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.session import PerfSession
@@ -66,6 +68,8 @@ class PerfFeed:
         self.sampled = Sampled()
         self._name_programs, self._frequency_hz = True, FREQUENCY_HZ
         self._silence = Silence(clock.now().monotonic_ns)
+        self.unresolved = Unresolved()
+        self._names: LiveNames | None = None
         self._complaint = ""
         self._asked = ""
         self._lacks: set[str] = set()
@@ -81,6 +85,12 @@ class PerfFeed:
         """perf's process, while one runs."""
         session = self._session
         return session.pid if session else None
+
+    @property
+    def children(self) -> dict[str, int]:
+        """The processes that look for names, by name."""
+        names = self._names
+        return names.pids if names else {}
 
     @property
     def complaint(self) -> str:
@@ -147,20 +157,23 @@ class PerfFeed:
     def _one_perf(self) -> None:
         cpus = online_cpus(self._host)
         self._starter.sample_at(self._frequency_hz)
-        with self._starter.start() as session:
-            self._session = session
-            try:
-                symbols, blind = live_symbols(self._host)
-                decoder = make_decoder(self._host, symbols, session.options.cgroups)
-                lacking = (*session.lacking, *((f"kernel functions have no names: {blind.message}",) if blind else ()))
-                self._complaint, self._asked = "", session.options.event
-                self._tell_start(lacking)
-                reason = self._pump(session, decoder, cpus)
-            finally:
-                self._session = None
-        while data := session.take(0.0):
-            self._put(decoder.feed(data))
-        self._put(decoder.finish())
+        with contextlib.ExitStack() as ending:
+            with self._starter.start() as session:
+                self._session = session
+                try:
+                    symbols, blind = live_symbols(self._host)
+                    ending.callback(self._end_names, symbols)
+                    self._names = symbols.objects if isinstance(symbols.objects, LiveNames) else None
+                    decoder = make_decoder(self._host, symbols, session.options.cgroups)
+                    nameless = (f"kernel functions have no names: {blind.message}",) if blind else ()
+                    self._complaint, self._asked = "", session.options.event
+                    self._tell_start((*session.lacking, *nameless))
+                    reason = self._pump(session, decoder, cpus)
+                finally:
+                    self._session = None
+            while data := session.take(0.0):
+                self._put(decoder.feed(data))
+            self._put(decoder.finish())
         if not self._stop.is_set():
             if reason in (_ENDED, _HUNG):
                 self._again = self._starter.ended(session, reason == _HUNG)
@@ -176,6 +189,18 @@ class PerfFeed:
             if sentence not in self._lacks:
                 self._lacks.add(sentence)
                 self._tell("perf-lacks", sentence)
+
+    def _end_names(self, symbols: Symbols) -> None:
+        self._tell_names()
+        for event in self.unresolved.rest():
+            self._events.put(event)
+        self._names = None
+        symbols.close()
+
+    def _tell_names(self) -> None:
+        if self._names is not None:
+            for event in self.unresolved.take(self._names):
+                self._events.put(event)
 
     def _failed(self, complaint: str) -> None:
         """The same complaint, again and again, is told once."""
@@ -194,6 +219,7 @@ class PerfFeed:
                 decoder.tell_stacks_again()
             if data:
                 self._put(decoder.feed(data))
+            self._tell_names()
             if session.hangs_for_s() > HANGING_S:
                 return _HUNG
             if online_cpus(self._host) != cpus:

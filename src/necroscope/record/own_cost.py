@@ -1,4 +1,4 @@
-"""What recording costs the node: CPU and memory of the recorder and of perf."""
+"""What recording costs the node: CPU and memory of the recorder, of perf, and of what looks for names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class OwnCost:
-    """Reads itself and perf; `last` is the share of one core since the look before, and the memory held now."""
+    """Reads itself and its children; `last` is the share of one core since the look before, and the memory held now."""
 
     signals: ClassVar[tuple[Signal, ...]] = (
         Signal("recorder_cpu_seconds", "seconds", "counter", "CPU time that a part of the recorder used.", ("part",)),
@@ -26,9 +26,9 @@ class OwnCost:
         self._before: tuple[float, float] | None = None
         self.last = (0.0, 0)
 
-    def read(self, perf: int | None) -> list[Sample]:
-        """One look at both parts."""
-        parts = {"recorder": os.getpid(), **({"perf": perf} if perf else {})}
+    def read(self, others: dict[str, int]) -> list[Sample]:
+        """One look at all parts: this process, and the others by name."""
+        parts = {"recorder": os.getpid(), **others}
         seen = {name: found for name, pid in parts.items() if (found := self._of(pid)) is not None}
         self._remember(sum(cpu_s for cpu_s, _ in seen.values()), sum(rss for _, rss in seen.values()))
         cpu = [Sample("recorder_cpu_seconds", cpu_s, (name,)) for name, (cpu_s, _) in seen.items()]

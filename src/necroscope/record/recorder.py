@@ -26,6 +26,7 @@ from necroscope.record.perf_rows import keep_rows
 from necroscope.record.shedding import SIGNALS as SHEDDING
 from necroscope.record.shedding import Shedding, switches
 from necroscope.record.timeline import Timeline
+from necroscope.record.unresolved import SIGNAL as UNRESOLVED
 from necroscope.sense.host import Host
 from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.perf.rows import Row
@@ -37,7 +38,7 @@ TURN_S = 1.0
 TRIM_S = 10
 CLOCK = Signal("clock_monotonic_seconds", "seconds", "gauge", "CLOCK_MONOTONIC at the time of the row, which is UTC.")
 LOST = Signal("perf_lost_records", "records", "counter", "Records of perf that the kernel had no room for.")
-SIGNALS = (COST, SEEN, CLOCK, LOST, *OwnCost.signals, *SHEDDING)
+SIGNALS = (COST, SEEN, CLOCK, LOST, UNRESOLVED, *OwnCost.signals, *SHEDDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,9 @@ class Recorder:
         if self._first_look_ns is None:
             self._first_look_ns = now.monotonic_ns
         self._keep(self._sampler.looks(round((now.monotonic_ns - self._first_look_ns) / NS)))
-        own = [*self._own.read(self._feed.pid if self._feed else None), Sample(LOST.name, self._lost)]
+        own = [*self._own.read(self._parts()), Sample(LOST.name, self._lost)]
+        if self._feed is not None:
+            own += self._feed.unresolved.samples()
         if events := self._shedding.turn():
             self._writer.add_events(events)
         own += self._shedding.samples()
@@ -190,6 +193,13 @@ class Recorder:
         self._heed(self._writer.status())
         if second % TRIM_S == 0:
             frugal.give_back()
+
+    def _parts(self) -> dict[str, int]:
+        """The processes that work for this one, by name."""
+        if self._feed is None:
+            return {}
+        perf = self._feed.pid
+        return {**({"perf": perf} if perf else {}), **self._feed.children}
 
     def _heed(self, writer: WriterStatus) -> None:
         self._rates = (writer.samples - self._samples_before, writer.written_bytes - self._written_before)

@@ -113,7 +113,7 @@ def test_first_lines_of_the_wild(tmp_path: Path, line: bytes, expected: tuple[ob
     ("line", "frame"),
     [
         (b"ffffffff810013aa xen_hypercall_sched_op+0xa ([kernel.kallsyms])", ("xen_hypercall_sched_op", "[kernel]")),
-        (b"2013aa hypercall+0xfe20000a (/lib/modules/4.9-virtual/build/vmlinux)", ("hypercall", "[kernel]")),
+        (b"2013aa hypercall+0xfe20000a (/lib/modules/4.9-virtual/build/vmlinux)", ("hypercall", "vmlinux")),
         (b"ffffffffc0123456 ena_poll ([ena])", ("ena_poll", "[ena]")),
         (b"7f36571947c0 nmethod::is_nmethod() const (/usr/lib/libjvm.so)", ("nmethod::is_nmethod() const", "libjvm.so")),
         (b"7f92bdd98965 Ljava/io/OutputStream;::write (/tmp/perf-11936.map)", ("Ljava/io/OutputStream;::write", "[jit]")),

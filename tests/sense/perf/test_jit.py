@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
+import pytest
 
-from necroscope.sense.host import Host
-from necroscope.sense.perf.jit import JitMaps, parse_jit_map
+from necroscope.sense.perf.jit import MOST_LINES, MapLines, parse_jit_map
 
 MAP = b"""7f0000001000 20 py::main:/app/main.py
 0x7f0000002000 0x10 Interpreter
@@ -29,16 +26,45 @@ def test_an_empty_map_has_no_names() -> None:
     assert parse_jit_map(b"").find(np.array([1], np.uint64)).tolist() == [-1]
 
 
-def test_the_map_lies_in_the_process_s_own_tmp_under_its_own_pid(tmp_path: Path) -> None:
-    process = tmp_path / "proc/77"
-    (process / "root/tmp").mkdir(parents=True)
-    (process / "status").write_text("Name:\tx\nNSpid:\t77\t9\n")
-    (process / "root/tmp/perf-9.map").write_bytes(MAP)
-    table = JitMaps(Host(tmp_path)).table(77)
-    assert table is not None
-    assert len(table) == 2
-    assert JitMaps(Host(tmp_path)).table(78) is None
+def table_of(data: bytes, pieces: int) -> tuple[MapLines, list[str]]:
+    lines = MapLines()
+    while lines.read < len(data):
+        before = lines.read
+        lines.take(data[lines.read : lines.read + pieces])
+        if lines.read == before:
+            break
+    table = lines.table(lambda at: data[at:].partition(b"\n")[0])
+    return lines, [table.name(place) for place in range(len(table))]
 
 
-def test_a_running_process_without_a_map_says_nothing() -> None:
-    assert JitMaps(Host()).table(os.getpid()) is None
+def test_a_map_read_in_pieces_is_the_same() -> None:
+    assert table_of(MAP, 64)[1] == table_of(MAP, 1 << 20)[1] == ["py::main:/app/main.py", "name with blanks"]
+
+
+def test_a_line_that_is_not_finished_waits() -> None:
+    lines = MapLines()
+    lines.take(b"10 10 whole\n20 10 ha")
+    assert (lines.start.tolist(), lines.read) == ([0x10], 12)
+    lines.take(b"20 10 half\n")
+    assert lines.start.tolist() == [0x10, 0x20]
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"10", b"10 10", b"10 10 ", b"g 10 a", b"10 0x a", b"1" * 17 + b" 1 a", b"\0" * 40, b"10" + b" " * 9]
+)
+def test_what_is_no_line_is_passed_over(line: bytes) -> None:
+    assert table_of(line + b"\n10 10 good\n", 1 << 20)[1] == ["good"]
+
+
+def test_a_map_of_many_short_lines_is_bounded() -> None:
+    lines = MapLines()
+    data = b"1 1 a\n" * (MOST_LINES + 1000)
+    lines.take(data)
+    assert (lines.start.size, lines.full) == (MOST_LINES, True)
+    assert lines.nbytes == 24 * MOST_LINES
+
+
+def test_a_line_without_an_end_is_passed_over() -> None:
+    lines = MapLines()
+    lines.take(b"10 10 " + b"x" * 100_000)
+    assert lines.read == 100_006

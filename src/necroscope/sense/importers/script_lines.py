@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from necroscope.sense.importers.frame_names import frame_name
 from necroscope.sense.perf.jit import JIT_MODULE
-from necroscope.sense.perf.objects import module_name
+from necroscope.sense.perf.modules import NOT_KERNEL, file_module, module_name
 from necroscope.sense.perf.programs import BPF
 from necroscope.sense.perf.samples import UNKNOWN
 
@@ -76,7 +76,7 @@ def parse_frame(line: bytes) -> tuple[str, str] | None:
     plain = file.endswith(b")") and b"(" not in file and b")" not in file[:-1]
     if paren and left and plain and _HEX.fullmatch(address):
         name = frame_name(left.rpartition(b"+0x")[0] or left)
-        return name, INLINED if file == b"inlined)" else _module(file[:-1], name.startswith("bpf_prog_"))
+        return name, INLINED if file == b"inlined)" else _module(file[:-1], name[:9], _in_kernel(address))
     return _odd_frame(line)
 
 
@@ -90,7 +90,9 @@ def _odd_frame(line: bytes) -> tuple[str, str] | None:
     name = _OFFSET.sub("", frame_name(words[1] if addressed else left))
     if file is None:
         return name, UNKNOWN
-    return name, INLINED if file == b"inlined" else named_module(frame_name(file), name)
+    return name, INLINED if file == b"inlined" else named_module(
+        frame_name(file), name, _in_kernel(words[0]) if addressed else None
+    )
 
 
 def _parted(line: bytes) -> tuple[bytes, bytes | None]:
@@ -106,12 +108,19 @@ def _parted(line: bytes) -> tuple[bytes, bytes | None]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _module(path: bytes, program: bool) -> str:
-    return BPF if program else named_module(frame_name(path))
+def _module(path: bytes, symbol: str, kernel: bool) -> str:
+    return named_module(frame_name(path), symbol, kernel)
 
 
-def named_module(path: str, symbol: str = "") -> str:
-    """A file that perf names, as our own decoder calls it."""
+def _in_kernel(address: bytes) -> bool:
+    """By its highest bit, as our own decoder decides it."""
+    return len(address) == 16 and address[0] >= ord("8")
+
+
+def named_module(path: str, symbol: str = "", kernel: bool | None = None) -> str:
+    """A file that perf names, as our own decoder calls it. `kernel`: by its address; without one its name counts."""
+    if kernel is False:
+        return _user_module(path)
     if _KERNEL.match(path):
         return "[kernel]"
     if path.startswith("[guest.kernel"):
@@ -120,5 +129,17 @@ def named_module(path: str, symbol: str = "") -> str:
         return BPF
     if found := _KERNEL_MODULE.match(path):
         return f"[{found[1].replace('-', '_')}]"
-    name = module_name(path) if path else UNKNOWN
+    if re.fullmatch(r"\[\w+\]", path, re.ASCII):
+        return path
+    return _user_module(path)
+
+
+def _user_module(path: str) -> str:
+    """Whatever it is called, it is not the kernel."""
+    if path.startswith("[guest.kernel"):
+        return "[guest]"
+    if path in NOT_KERNEL:
+        return path
+    special = path.startswith(("/", "[", "anon_inode:"))
+    name = module_name(path) if special else file_module(path.rpartition("/")[2]) if path else UNKNOWN
     return JIT_MODULE if re.fullmatch(r"(?:perf|jit)-\d+\.map|jitted-\d+-\d+\.so", name) else name

@@ -2,6 +2,10 @@
 
 As in `perf script`, parameters and return types are left out: what is left is where the code is, and short. Rust's old
 scheme looks like C++ with a hash at the end, which goes; its new scheme (`_R...`) stays as it is.
+
+A mangled name can refer to its own parts, so that 658 characters unfold to gigabytes. Each reference can at most
+triple what three of them stood for, and each expansion of a parameter pack repeats what it stands in; a name with too
+many of them stays mangled.
 """
 
 from __future__ import annotations
@@ -11,6 +15,11 @@ import re
 from functools import cache, lru_cache
 
 _LONGEST = 1024
+_LONGEST_READABLE = 1 << 16
+_REFERENCE = re.compile(r"[ST][0-9A-Z]{0,4}_|D[pP]|sp|s[ZP]")
+_REFERENCES = 32
+_EXPANSION = re.compile(r"D[pP]|sp|s[ZP]")
+_UNFOLDED = 1 << 18
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_ESCAPES = {
     "$LT$": "<", "$GT$": ">", "$LP$": "(", "$RP$": ")", "$C$": ",", "$RF$": "&", "$BP$": "*", "$SP$": "@",
@@ -21,14 +30,21 @@ _RUST_ESCAPES = {
 @lru_cache(maxsize=1 << 14)
 def demangle(name: str) -> str:
     """The readable name of a mangled one; any other name as it is. Version suffixes (`@@GLIBC_2.2.5`) stay."""
-    if not name.startswith(("_Z", "__Z")) or len(name) > _LONGEST:
+    if not name.startswith(("_Z", "__Z")) or not bounded(name):
         return name
     readable = _itanium(name)
     if readable is None:
         return name
-    if _RUST_HASH.search(readable):
-        return _rust(readable)
-    return _bare(readable)
+    return (_rust(readable) if _RUST_HASH.search(readable) else _bare(readable))[:_LONGEST]
+
+
+def bounded(name: str) -> bool:
+    """Whether the readable name is sure to be short: by the name's length and what it refers back to."""
+    return (
+        len(name) <= _LONGEST
+        and len(_REFERENCE.findall(name)) <= _REFERENCES
+        and len(name) ** len(_EXPANSION.findall(name)) <= _UNFOLDED
+    )
 
 
 def _itanium(name: str) -> str | None:
@@ -40,7 +56,8 @@ def _itanium(name: str) -> str | None:
     if not pointer:
         return None
     try:
-        return ctypes.string_at(pointer).decode("utf-8", "replace") if status.value == 0 else None
+        readable = ctypes.string_at(pointer) if status.value == 0 else b""
+        return readable.decode("utf-8", "replace") if 0 < len(readable) <= _LONGEST_READABLE else None
     finally:
         library.free(ctypes.c_void_p(pointer))
 

@@ -1,14 +1,15 @@
 """Symbols of an ELF file, read as columns: file offsets to places of names. Names are read one by one when needed.
 
 Mappings tell where in a *file* an address lies, so symbols are kept by file offset: a value is moved by the segment it
-belongs to. Broken files raise `Unavailable`; every read is bounded, whatever a header claims.
+belongs to. Broken files raise `Unavailable`. Whatever a header claims, headers, names, notes and records are bounded,
+one by one and in sum: `limit` counts the bytes of all symbol tables, and bytes that several of them share count once.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,19 @@ _SYMTAB, _DYNSYM = 2, 11
 _PT_LOAD, _PT_NOTE = 1, 4
 _NOTYPE, _OBJECT, _FUNC, _IFUNC = 0, 1, 2, 10
 _ABS = 0xFFF1
-_HEADERS_LIMIT = 4096
+_SECTIONS, _SEGMENTS = 4096, 256
+_LOADED, _NOTES, _TABLES = 32, 16, 8
+_SECTION_NAME, _SECTION_NAMES_BYTES = 128, 1 << 20
+_STEP = 256
 _NOTES_LIMIT = 1 << 16
 _PIECE = 1 << 20
 _STUBS = 65_536
 _TABLE_BITS = 48
 _NAME, _NAME_LIMIT = 256, 4096
+
+
+class TooLarge(Unavailable):
+    """The file claims more than may be read of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,8 @@ class Elf:
 
     def __init__(self, read: Reader, limit: int = 64 << 20, segments: list[Segment] | None = None) -> None:
         self._read, self._limit = read, limit
+        self._bytes = 0
+        self._counted: set[tuple[int, int]] = set()
         head = read(0, 64)
         if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
             raise Unavailable("not an ELF file of 64 bits, little endian")
@@ -83,20 +93,19 @@ class Elf:
 
     def build_id(self) -> str:
         """The linker's name for this very file, hexadecimal; "" when it has none."""
-        for segment in self.segments:
-            if segment.type == _PT_NOTE:
-                found = parse_build_id(self._read(segment.offset, min(segment.size, _NOTES_LIMIT)))
-                if found:
-                    return found
+        for segment in [one for one in self.segments if one.type == _PT_NOTE][:_NOTES]:
+            found = parse_build_id(self._read(segment.offset, min(segment.size, _NOTES_LIMIT)))
+            if found:
+                return found
         return ""
 
-    def symbols(self, debug: Elf | None = None) -> SymbolTable:
+    def symbols(self, debug: Elf | None = None, strings: Strings | None = None) -> SymbolTable:
         """All functions, objects and labels by file offset, entries of the procedure linkage table among them.
 
         `debug` is a file that holds the symbol table this one was stripped of. Names stay in the files, which must be
-        readable for as long as the table is used.
+        readable for as long as the table is used, unless `strings` are kept.
         """
-        strings = Strings()
+        strings = Strings() if strings is None else strings
         columns = [part for one in (self, debug) if one for part in one._tables(strings)]
         columns += self._linkage(strings)
         if not columns:
@@ -107,25 +116,24 @@ class Elf:
     # -- headers -------------------------------------------------------------------------------------------
 
     def _read_segments(self) -> Iterator[Segment]:
-        count, step = min(self._segment_count, _HEADERS_LIMIT), self._segment_size
-        data = self._read(self._segments_at, count * step) if step >= 56 else b""
+        count, step = min(self._segment_count, _SEGMENTS), self._segment_size
+        data = self._read(self._segments_at, count * step) if 56 <= step <= _STEP else b""
         for place in range(0, len(data) - 55, max(step, 56)):
             kind, _, offset, address, _, size = struct.unpack_from("<IIQQQQ", data, place)
             yield Segment(kind, offset, address, size)
 
     def _read_sections(self) -> list[Section]:
-        count, step = min(self._section_count, _HEADERS_LIMIT), self._section_size
-        data = self._read(self._sections_at, count * step) if step >= 64 else b""
+        count, step = min(self._section_count, _SECTIONS), self._section_size
+        data = self._read(self._sections_at, count * step) if 64 <= step <= _STEP else b""
         raw = [struct.unpack_from("<IIQQQQIIQQ", data, place) for place in range(0, len(data) - 63, max(step, 64))]
         names = b""
         if self._names < len(raw):
-            names = self._read(raw[self._names][4], min(raw[self._names][5], 1 << 20))
+            names = self._read(raw[self._names][4], min(raw[self._names][5], _SECTION_NAMES_BYTES))
         return [Section(_text_at(names, one[0]), one[1], one[3], one[4], one[5], one[6], one[9]) for one in raw]
 
     def _pieces(self, section: Section, kind: np.dtype[np.void]) -> Iterator[NDArray[np.void]]:
         """The records of a section, some at a time."""
-        if section.size > self._limit:
-            raise Unavailable(f"the file's {section.name} is larger than {self._limit} bytes")
+        self._spend(section)
         step = _PIECE // kind.itemsize * kind.itemsize
         for at in range(0, section.size, step):
             data = self._read(section.offset + at, min(step, section.size - at))
@@ -133,11 +141,19 @@ class Elf:
             if len(data) < step:
                 return
 
+    def _spend(self, section: Section) -> None:
+        """Count the bytes of a section, once however often it is read."""
+        if (section.offset, section.size) not in self._counted:
+            self._counted.add((section.offset, section.size))
+            self._bytes += section.size
+        if self._bytes > self._limit:
+            raise TooLarge(f"the file's symbol tables are larger than {self._limit} bytes")
+
     # -- symbols -------------------------------------------------------------------------------------------
 
     def _tables(self, strings: Strings) -> Iterator[_Columns]:
-        for section in self.sections:
-            if section.type in (_SYMTAB, _DYNSYM) and section.link < len(self.sections):
+        for section in _apart([one for one in self.sections if one.type in (_SYMTAB, _DYNSYM)]):
+            if section.link < len(self.sections):
                 text = self.sections[section.link]
                 place = strings.add(self._read, text)
                 for records in self._pieces(section, _SYMBOL):
@@ -164,12 +180,11 @@ class Elf:
         """Where in the file each address lies, and whether it lies there at all."""
         offset = np.zeros(values.size, np.uint64)
         inside = np.zeros(values.size, np.bool_)
-        for segment in self.segments:
-            if segment.type == _PT_LOAD:
-                low, high = np.uint64(segment.address), np.uint64(min(segment.address + segment.size, (1 << 64) - 1))
-                here = (values >= low) & (values < high)
-                offset[here] = values[here] - low + np.uint64(segment.offset)
-                inside |= here
+        for segment in [one for one in self.segments if one.type == _PT_LOAD][:_LOADED]:
+            low, high = np.uint64(segment.address), np.uint64(min(segment.address + segment.size, (1 << 64) - 1))
+            here = (values >= low) & (values < high)
+            offset[here] = values[here] - low + np.uint64(segment.offset)
+            inside |= here
         return offset, inside
 
     def _linkage(self, strings: Strings) -> list[_Columns]:
@@ -178,6 +193,7 @@ class Elf:
         relocations, dynamic = by_name.get(".rela.plt"), next((s for s in self.sections if s.type == _DYNSYM), None)
         if relocations is None or dynamic is None or dynamic.link >= len(self.sections):
             return []
+        relocations = replace(relocations, size=min(relocations.size, _STUBS * _RELA.itemsize))
         target = np.concatenate([one["info"] for one in self._pieces(relocations, _RELA)] or [np.zeros(0, np.uint64)])
         target = (target[:_STUBS] >> np.uint64(32)).astype(np.int64)
         name_of = np.concatenate([one["name"] for one in self._pieces(dynamic, _SYMBOL)] or [np.zeros(0, np.uint32)])
@@ -194,7 +210,7 @@ _Columns = tuple[U64s, U64s, I64s, NDArray[np.int8]]
 
 
 class Strings:
-    """Zero-ended names in string tables of files, by place; nothing of them is kept in memory."""
+    """Zero-ended names in string tables of files, by place; read when asked for, unless `keep` took them in."""
 
     def __init__(self) -> None:
         self._tables: list[tuple[Reader, Section, bytes]] = []
@@ -203,6 +219,21 @@ class Strings:
         """One more table; the place of its first byte. Its names are read with the suffix."""
         self._tables.append((read, table, suffix))
         return (len(self._tables) - 1) << _TABLE_BITS
+
+    def keep(self, most: int) -> int:
+        """Take all tables into memory when they are no more than `most` bytes; how many they are, 0 when not taken.
+
+        Without, the files must be there when a name is asked for.
+        """
+        size = sum({(id(read), table.offset): table.size for read, table, _ in self._tables}.values())
+        if size > most:
+            return 0
+        texts = {(id(read), table.offset): read(table.offset, table.size) for read, table, _ in self._tables}
+        self._tables = [
+            (_slice_of(texts[id(read), table.offset], table.offset), table, suffix)
+            for read, table, suffix in self._tables
+        ]
+        return size
 
     def __call__(self, place: int) -> bytes:
         read, table, suffix = self._tables[place >> _TABLE_BITS]
@@ -215,6 +246,22 @@ class Strings:
         return (name or b"*") + suffix if suffix else name
 
 
+def _slice_of(data: bytes, offset: int) -> Reader:
+    """A reader of bytes that were at an offset of a file."""
+    return lambda at, size: data[max(0, at - offset) : max(0, at - offset + size)]
+
+
+def _apart(sections: list[Section]) -> list[Section]:
+    """The first sections, without those that share bytes with one before."""
+    chosen: list[Section] = []
+    for one in sections:
+        if len(chosen) < _TABLES and all(
+            one.offset >= other.offset + other.size or other.offset >= one.offset + one.size for other in chosen
+        ):
+            chosen.append(one)
+    return chosen
+
+
 def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
     """Offsets and sizes of the stubs of a linkage table; the first entry of `.plt` is the resolver's."""
     step = section.entry if section.entry in (8, 16, 24, 32) else 16
@@ -223,8 +270,7 @@ def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
 
 
 def _text_at(data: bytes, place: int) -> str:
-    end = data.find(b"\0", place)
-    return data[place : end if end >= 0 else len(data)].decode("utf-8", "replace") if place < len(data) else ""
+    return data[place : place + _SECTION_NAME].partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def parse_build_id(notes: bytes) -> str:

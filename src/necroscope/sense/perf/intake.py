@@ -161,7 +161,7 @@ class Intake:
         self._stats.broken += found.broken
         times[found.whole] = rows.time if raws is None else raws.time
         if len(rows):
-            self._sampled = max(self._sampled, int(rows.time.max()))
+            self._sampled = max(self._sampled, min(int(rows.time.max()), _LATEST_NS))
         if len(rows) and not self.tasks_only:
             self._stats.samples += found.whole.size
             self._stats.left_stacks += found.left_stacks

@@ -1,6 +1,10 @@
-"""Names of modules in brackets: whose code they stand for."""
+"""Names of modules. A bracket at the beginning is reserved: it says what kind of code something is, and that was
+decided by its address and its mapping. A file whose own name begins with one is written with `./` before it.
+"""
 
 from __future__ import annotations
+
+from necroscope.sense.perf.samples import clean
 
 NOT_KERNEL = frozenset(
     (
@@ -18,6 +22,25 @@ NOT_KERNEL = frozenset(
     )
 )
 """What stands in brackets and is not code of this machine's kernel; everything else in brackets is."""
+
+
+SPECIAL = frozenset(("[heap]", "[stack]", "[uprobes]", "[vdso]", "[vsyscall]"))
+"""Mappings that the kernel itself names; whatever else is no path is anonymous memory."""
+
+_DELETED = " (deleted)"
+
+
+def module_name(path: str) -> str:
+    """How a mapped file is called in a stack: its last name. Anonymous memory is "[anon]"."""
+    if not path.startswith("/") or path.startswith("//anon"):
+        return path if path in SPECIAL else "[anon]"
+    return file_module(path.removesuffix(_DELETED).rpartition("/")[2])
+
+
+def file_module(name: str) -> str:
+    """A file's last name as a module: never one of those in brackets, never empty."""
+    name = clean(name).replace(";", ":")
+    return f"./{name}" if name.startswith("[") else name or "[anon]"
 
 
 def in_kernel(module: str) -> bool:

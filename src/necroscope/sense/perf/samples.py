@@ -8,6 +8,7 @@ BLAKE2b with 8 bytes of digest over them, read as a little-endian number.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -89,8 +90,22 @@ class SampleBatch:
         return int(self.at_ns.size)
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """A name without control characters and line ends; what was no UTF-8 is a replacement character."""
+    return _CONTROL.sub(_harmless, text) if _CONTROL.search(text) else text
+
+
+def _harmless(found: re.Match[str]) -> str:
+    return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else ""
+
+
 def canonical_frame(name: str, module: str) -> bytes:
-    """One frame's share of a stack's canonical bytes."""
+    """One frame's share of a stack's canonical bytes: whatever the names hold, it is one frame."""
+    if "\x1e" in name or "\x1f" in name or "\x1e" in module or "\x1f" in module:
+        name, module = clean(name), clean(module)
     return f"{name}\x1f{module}\x1e".encode("utf-8", "surrogateescape")
 
 

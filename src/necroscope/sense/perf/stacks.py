@@ -6,6 +6,7 @@ for one state of one address space. A stack's numbers are hashed, and only stack
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -34,7 +35,7 @@ _HERE = np.array([CONTEXT_KERNEL, CONTEXT_USER], np.uint64)
 _ODD = np.array(CONTEXT_ELSEWHERE, np.uint64)
 _ADDRESSES = 1 << 16
 _STACKS = 1 << 17
-_FRAMES = 1 << 19
+_FRAMES, _FRAME_BYTES = 1 << 19, 48 << 20
 
 
 _ASK = -1
@@ -52,8 +53,20 @@ class Resolver(Protocol):
         """The frame of each kernel address, and whether that is final."""
         ...
 
-    def user(self, file: int, offsets: U64s, addresses: U64s, pid: int, frames: FrameTable) -> tuple[I32s, bool]:
-        """The frame of each place in a mapped file, and whether that is final."""
+    def tenant(self, space: int, pid: int) -> int:
+        """Whose a process is."""
+        ...
+
+    def private(self, file: int) -> bool:
+        """Whether what lies in a mapping is each process's own."""
+        ...
+
+    def want(self, file: int, places: U64s, pid: int, space: int) -> None:
+        """These places are about to be asked for."""
+        ...
+
+    def user(self, file: int, places: U64s, pid: int, space: int, frames: FrameTable) -> tuple[I32s, NDArray[np.bool_]]:
+        """The frame of each place of a mapped file, and whether that is final."""
         ...
 
 
@@ -68,6 +81,9 @@ class Stacks:
         self._places = HashIndex(1 << 14)
         self._frame_at = np.full(1 << 14, _ASK, np.int32)
         self._hash_of = mix(np.arange(1 << 12, dtype=np.uint64))
+        # Numbers of files and spaces can be guessed; what they are remembered under cannot, so that nobody can make two
+        # of them look alike.
+        self._secret = np.uint64(secrets.randbits(64))
         self._guests = False
         self._stacks = HashIndex(1 << 14)
         self._id_of = np.zeros(1 << 14, np.uint64)
@@ -121,7 +137,7 @@ class Stacks:
         return SpanHasher(self._hash_of.take(numbers), mixed=True).spans(ends - depth, ends)
 
     def _frame_numbers(self, chain: U64s, ends: I64s, depth: I64s, versions: U64s, pids: U32s, mapped: Mapped) -> I32s:
-        numbers, keys, missing = self._known(chain, depth, mix(versions))
+        numbers, keys, missing = self._known(chain, depth, mix(versions ^ self._secret))
         if missing.size:
             numbers[missing] = self._find_out(keys, chain, missing, ends, versions, pids, mapped)
         return numbers
@@ -184,16 +200,22 @@ class Stacks:
         numbers = np.full(addresses.size, self.frames.unknown(UNKNOWN), np.int32)
         final = np.ones(addresses.size, np.bool_)
         mapped_at = np.flatnonzero(file >= 0)
-        file, offset = file[mapped_at], offset[mapped_at]
-        # Many processes run the same files: what one of them asked for, all know.
-        places, _ = self._places.add(offset ^ mix(file.astype(np.uint64)))
+        if not mapped_at.size:
+            return numbers, final
+        file, offset, owner = file[mapped_at], offset[mapped_at], owner[mapped_at]
+        ask = _Places(self._resolver, versions[first], pids[first], file, owner, self._secret)
+        # Many processes of one tenant run the same files: what one of them asked for, all know.
+        where = np.where(ask.private, addresses[mapped_at], offset)
+        places, _ = self._places.add(where ^ ask.keys)
         self._frame_at = _longer(self._frame_at, len(self._places))
         asked = np.flatnonzero(self._frame_at.take(places) == _ASK)
-        for one, rows_at in _groups(file[asked].astype(np.int32)):
-            here = asked[rows_at]
-            rows = mapped_at[here]
-            where = (offset[here], addresses[rows], int(pids[rows[-1]]))
-            self._frame_at[places[here]], final[rows] = self._resolver.user(one, *where, self.frames)
+        groups = [asked[rows] for _, rows in _groups(ask.group[asked])]
+        for rows in groups:
+            self._resolver.want(int(file[rows[0]]), where[rows], *ask.process(int(rows[0])))
+        for rows in groups:
+            one, process = int(file[rows[0]]), ask.process(int(rows[0]))
+            found, final[mapped_at[rows]] = self._resolver.user(one, where[rows], *process, self.frames)
+            self._frame_at[places[rows]] = found
         numbers[mapped_at] = self._frame_at.take(places)
         self._frame_at[places[~final[mapped_at]]] = _ASK
         return numbers, final
@@ -212,7 +234,7 @@ class Stacks:
 
     def _bound(self) -> None:
         """Forget when too much is remembered: the next rows ask again, and stacks may be handed out twice."""
-        if len(self.frames) > _FRAMES:
+        if len(self.frames) > _FRAMES or self.frames.nbytes > _FRAME_BYTES:
             self.frames.clear()
             self._stacks.clear()
             self.forget_addresses()
@@ -220,6 +242,33 @@ class Stacks:
             self.forget_addresses()
         if len(self._stacks) > _STACKS:
             self._stacks.clear()
+
+
+class _Places:
+    """Who may share the names of which addresses: the processes of a tenant those of a file, nobody those of memory.
+
+    `owner` is each address's place among `versions` and `pids`, `file` the file it is in. Addresses of one `group` can
+    be asked for together.
+    """
+
+    def __init__(
+        self, resolver: Resolver, versions: U64s, pids: U32s, file: I64s, owner: I32s, secret: np.uint64
+    ) -> None:
+        self._spaces = [version >> 32 for version in versions.tolist()]
+        self._pids = pids.tolist()
+        self._owner = owner
+        tenants = [resolver.tenant(*one) for one in zip(self._spaces, self._pids, strict=True)]
+        files, file_at = np.unique(file, return_inverse=True)
+        self.private = np.array([resolver.private(one) for one in files.tolist()])[file_at]
+        # A version is never as small as a tenant's number.
+        whose = np.where(self.private, versions[owner], np.array(tenants, np.uint64)[owner])
+        self.keys = mix(file.astype(np.uint64) ^ secret) ^ mix(mix(whose ^ secret))
+        self.group = np.unique(self.keys, return_inverse=True)[1].astype(np.int32)
+
+    def process(self, row: int) -> tuple[int, int]:
+        """A process that has mapped the file of a row, and its space."""
+        owner = int(self._owner[row])
+        return self._pids[owner], self._spaces[owner]
 
 
 def _without_guests(chain: U64s, ends: I64s, depth: I64s) -> U64s:

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
-from necroscope.sense.perf.demangle import demangle
 from necroscope.sense.perf.elf import Elf, parse_build_id
 from necroscope.sense.perf.frames import FrameTable
-from necroscope.sense.perf.jit import JIT_MODULE, JitMaps
+from necroscope.sense.perf.jit import JIT_MODULE, made_at_run_time
 from necroscope.sense.perf.kallsyms import KERNEL_MODULE, KernelSymbols, parse_kallsyms, reference_address
-from necroscope.sense.perf.objects import ObjectFiles, module_name
+from necroscope.sense.perf.live_names import WAIT_S, LiveNames
+from necroscope.sense.perf.modules import module_name
+from necroscope.sense.perf.objects import ObjectFiles
 from necroscope.sense.perf.programs import BPF, Programs
+from necroscope.sense.perf.ranges import NOT_KNOWN, KnownRanges
 from necroscope.sense.perf.samples import UNKNOWN
 from necroscope.sense.perf.sideband import MappedFile
 from necroscope.sense.perf.symtab import SymbolTable
@@ -32,7 +34,6 @@ I64s = NDArray[np.int64]
 I32s = NDArray[np.int32]
 _KALLSYMS_LIMIT = 128 << 20
 _UNRESOLVED = 1 << 14
-_LIVE_TABLES = 16 << 20
 VDSO = "[vdso]"
 
 
@@ -81,14 +82,13 @@ class Symbols:
     While `name_programs` is false, no file of a program is asked for: its functions have no names.
     """
 
-    def __init__(self, kernel: Kernel | None, objects: ObjectFiles | None, jit: JitMaps | None = None) -> None:
+    def __init__(self, kernel: Kernel | None, objects: ObjectFiles | LiveNames | None) -> None:
         self.kernel_state = 0
         self.files: list[MappedFile] = []
         self.objects = objects
         self.name_programs = True
         self._kernel = kernel.symbols if kernel else None
         self._references = kernel.references if kernel else {}
-        self._jit = jit
         self.programs = Programs()
         self._vdso: SymbolTable | bool | None = False
         self._unresolved: Counter[tuple[str, str, int]] = Counter()
@@ -129,38 +129,54 @@ class Symbols:
 
     # -- processes -----------------------------------------------------------------------------------------
 
-    def user(self, file: int, offsets: U64s, addresses: U64s, pid: int, frames: FrameTable) -> tuple[I32s, bool]:
-        """The frame of each place in a mapped file (in memory, for code made there), and whether that is final."""
+    def tenant(self, space: int, pid: int) -> int:
+        """Whose a process is: only processes of one tenant share the names of a file."""
+        return self.objects.tenant(space, pid) if self.objects is not None else 0
+
+    def private(self, file: int) -> bool:
+        """Whether what lies in a mapping is each process's own, whatever it is called."""
+        return made_at_run_time(self.files[file].path)
+
+    def want(self, file: int, places: U64s, pid: int, space: int) -> None:
+        """These places of a file (addresses, where it is private) are about to be asked for."""
         mapped = self.files[file]
-        table, final = self._table(mapped, pid)
-        jit = table is not None and _made_at_run_time(mapped.path)
-        module = JIT_MODULE if jit else module_name(mapped.path)
-        numbers = np.full(offsets.size, frames.unknown(module), np.int32)
-        found = np.zeros(offsets.size, np.bool_)
-        if table is not None:
-            places = table.find(addresses if jit else offsets)
-            found = places >= 0
-            numbers[found] = self._numbers_of(table).of(
-                places[found], frames, lambda place: (demangle(table.name(place)), module)
+        if self.objects is not None and _has_names(mapped):
+            self.objects.want(mapped, pid, space, places)
+
+    def user(self, file: int, places: U64s, pid: int, space: int, frames: FrameTable) -> tuple[I32s, NDArray[np.bool_]]:
+        """The frame of each place of a file (address, where it is private), and whether that is final."""
+        mapped = self.files[file]
+        table, whole = self._table(mapped, pid, space)
+        private = made_at_run_time(mapped.path)
+        module = JIT_MODULE if table is not None and private else module_name(mapped.path)
+        numbers = np.full(places.size, frames.unknown(module), np.int32)
+        found = np.full(places.size, NOT_KNOWN) if table is None else table.find(places)
+        named = found >= 0
+        if table is not None and named.any():
+            numbers[named] = self._numbers_of(table).of(
+                found[named], frames, lambda place: (table.readable(place).replace(";", ":"), module)
             )
-        if final and not found.all():
-            self._note(module, mapped, offsets[~found])
-        return numbers, final and not jit
+        final = np.full(places.size, whole) | (found != NOT_KNOWN)
+        self._note(module, mapped, places[~named & final])
+        if self.objects is not None and _has_names(mapped) and (missing := np.count_nonzero(found == NOT_KNOWN)):
+            self.objects.count(mapped, pid, space, int(missing))
+        return numbers, final & ~(private & (table is not None))
 
     def unresolved(self) -> list[Unresolved]:
         """Places without a name so far, the most frequent first."""
         return [Unresolved(*place, count) for place, count in self._unresolved.most_common()]
 
-    def _table(self, mapped: MappedFile, pid: int) -> tuple[SymbolTable | None, bool]:
-        if mapped.path == VDSO:
+    def close(self) -> None:
+        """End what looks for names."""
+        if isinstance(self.objects, LiveNames):
+            self.objects.close()
+
+    def _table(self, mapped: MappedFile, pid: int, space: int) -> tuple[SymbolTable | KnownRanges | None, bool]:
+        if mapped.path == VDSO and not mapped.inode:
             return self._own_vdso(), True
-        if not self.name_programs:
+        if not self.name_programs or self.objects is None or not _has_names(mapped):
             return None, True
-        if _made_at_run_time(mapped.path):
-            return (self._jit.table(pid) if self._jit else None), True
-        if self.objects is None or not mapped.path.startswith("/"):
-            return None, True
-        return self.objects.ask(mapped, pid)
+        return self.objects.names(mapped, pid, space)
 
     def _own_vdso(self) -> SymbolTable | None:
         """All processes of one kernel have the same; ours will do."""
@@ -172,19 +188,20 @@ class Symbols:
         return self._vdso
 
     @staticmethod
-    def _numbers_of(table: SymbolTable) -> _Numbered:
+    def _numbers_of(table: SymbolTable | KnownRanges) -> _Numbered:
         """Kept with the table, so that both go together."""
         if not isinstance(table.numbers, _Numbered):
             table.numbers = _Numbered(len(table))
         return table.numbers
 
     def _note(self, module: str, mapped: MappedFile, offsets: U64s) -> None:
-        if len(self._unresolved) < _UNRESOLVED:
+        if offsets.size and len(self._unresolved) < _UNRESOLVED:
             self._unresolved.update((module, mapped.build_id, offset) for offset in offsets.tolist()[:1024])
 
 
-def _made_at_run_time(path: str) -> bool:
-    return path.startswith(("//anon", "/dev/zero", "/memfd:", "/anon_hugepage", "[heap]", "anon_inode:"))
+def _has_names(mapped: MappedFile) -> bool:
+    """Whether names may be had for a mapping: it is a file, or its process may have written a map."""
+    return mapped.path.startswith("/") or made_at_run_time(mapped.path)
 
 
 def _read_vdso(host: Host) -> SymbolTable:
@@ -212,13 +229,13 @@ def kernel_from(kallsyms: bytes, build_id: str = "") -> Kernel:
     return Kernel(build_id, parse_kallsyms(kallsyms), found)
 
 
-def live_symbols(host: Host, wait_s: float = 0.1) -> tuple[Symbols, Unavailable | None]:
-    """Names for what runs here now, and why the kernel's are missing when they are.
+def live_symbols(host: Host, wait_s: float = WAIT_S) -> tuple[Symbols, Unavailable | None]:
+    """Names for what runs here now, and why the kernel's are missing when they are. To be closed.
 
     One feed of the decoder waits for files `wait_s` at most; what is not read by then is named the next time.
     """
-    objects, jit = ObjectFiles(host, wait_s, memory=_LIVE_TABLES), JitMaps(host)
+    names = LiveNames(host, wait_s) if not host.captured else None
     try:
-        return Symbols(running_kernel(host), objects, jit), None
+        return Symbols(running_kernel(host), names), None
     except Unavailable as error:
-        return Symbols(None, objects, jit), error
+        return Symbols(None, names), error

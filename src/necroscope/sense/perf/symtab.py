@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.sense.perf.demangle import demangle
+
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
 Names = Callable[[int], bytes]
@@ -16,6 +18,8 @@ _PAGE = np.uint64(4096)
 _NAME_LIMIT = 4096
 _LONGEST = np.uint64(16 << 20)
 _ALIASES = 16
+_LOOKED_AT = 64
+_END = np.uint64((1 << 64) - 1)
 
 
 class SymbolTable:
@@ -58,9 +62,21 @@ class SymbolTable:
         place = np.searchsorted(self.start, addresses, side="right") - 1
         return np.where((place >= 0) & (addresses - self.start[place] < self._reach[place]), place, -1)
 
+    def span(self, address: int) -> tuple[int, int, int]:
+        """Where what lies at an address begins and ends, and which symbol that is; -1 for a stretch without one."""
+        place = int(np.searchsorted(self.start, np.uint64(address), side="right")) - 1
+        begin = int(self.start[place]) if place >= 0 else 0
+        end = int(self.start[place + 1]) if place + 1 < self.start.size else int(_END)
+        reach = min(end, begin + int(self._reach[place])) if place >= 0 else begin
+        return (begin, reach, place) if address < reach else (reach, end, -1)
+
+    def readable(self, place: int) -> str:
+        """A symbol's name as people want it."""
+        return demangle(self.name(place))
+
     def name(self, place: int) -> str:
         """A symbol's name as it is written in the file."""
-        low, high = int(self._group[place]), int(self._group[place + 1])
+        low, high = int(self._group[place]), min(int(self._group[place + 1]), int(self._group[place]) + _LOOKED_AT)
         alike = [one for one in range(low, high) if self._worst[one] == self._worst[low]][:_ALIASES]
         found = [self._names(int(self._name_at[one])) for one in alike]
         return min(found, key=_awkward)[:_NAME_LIMIT].decode("utf-8", "replace")

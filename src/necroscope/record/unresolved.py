@@ -1,0 +1,69 @@
+"""Frames that have no name, told: how many and why, and whose files are left alone for how long."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+
+from necroscope import clock
+from necroscope.model import Sample, Signal
+from necroscope.record.gaps import own_event
+from necroscope.sense.confined.pipeline import Incident
+from necroscope.sense.confined.refusal import ODD, SENTENCES, Refusal
+from necroscope.sense.perf.live_names import LiveNames
+from necroscope.store.tables import Event
+
+KIND, FAULT_KIND = "frames-unresolved", "symbols-refused"
+SIGNAL = Signal(
+    "perf_unresolved_frames",
+    "frames",
+    "counter",
+    "Places in code (each counted once per half second) left without a name because their file was not read.",
+    ("reason",),
+)
+_EVERY_S = 60.0
+_FIRST_S = 5.0
+
+
+class Unresolved:
+    """Filled by the thread of perf, read by the recorder's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._total: Counter[Refusal] = Counter()
+        self._told: Counter[Refusal] = Counter()
+        self._next_s = clock.elapsed_s() + _FIRST_S
+
+    def take(self, names: LiveNames) -> Iterator[Event]:
+        """What happened since the last call: each fault, and now and then the counts."""
+        found, names.unresolved = names.unresolved, Counter()
+        with self._lock:
+            self._total += found
+        for incident in names.incidents():
+            yield _fault(incident, names.tenants.text(incident.tenant))
+        if clock.elapsed_s() >= self._next_s:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Event]:
+        """What was not told yet, now."""
+        self._next_s = clock.elapsed_s() + _EVERY_S
+        fresh = Counter({reason: count for reason, count in (self._total - self._told).items() if reason in ODD})
+        self._told = self._total.copy()
+        if fresh:
+            parts = "; ".join(f"{count:,} because {SENTENCES[reason]}" for reason, count in fresh.most_common())
+            text = f"{fresh.total():,} frames unresolved: {parts}"
+            yield own_event(clock.now().realtime_ns, KIND, text, "perf")
+
+    def samples(self) -> list[Sample]:
+        """The counts so far, by reason."""
+        with self._lock:
+            return [Sample(SIGNAL.name, count, (str(reason),)) for reason, count in sorted(self._total.items())]
+
+
+def _fault(incident: Incident, tenant: str) -> Event:
+    text = (
+        f"{SENTENCES[incident.reason]} at {incident.what} of process {incident.pid}: "
+        f"no symbols for {tenant} for {incident.seconds:.0f} s"
+    )
+    return own_event(clock.now().realtime_ns, FAULT_KIND, text, tenant)
