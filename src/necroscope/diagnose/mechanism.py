@@ -16,6 +16,7 @@ from typing import Literal
 
 from necroscope.model import Subject
 from necroscope.quantity import share
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.verdict import Remedy
 
 Role = Literal["culprit", "walker", "kernel"]
@@ -56,6 +57,8 @@ _SEE_THROUGH = frozenset(
         "rcu_all_qs",
         "asm_sysvec_apic_timer_interrupt",
         "apic_timer_interrupt",
+        "arch_local_irq_restore",
+        "arch_local_irq_enable",
         *_STEPS,
     )
 )
@@ -156,7 +159,7 @@ def match(stacks: Iterable[tuple[str, float]], known: Sequence[Mechanism]) -> li
     total = 0.0
     for frames, weight in stacks:
         total += weight
-        names = _kernel_names(frames)
+        names = kernel_functions(frames)
         if not names:
             continue
         present, leaf = frozenset(names), _leaf(names)
@@ -183,16 +186,6 @@ def judge(mechanism: Mechanism, facts: Mapping[str, float]) -> Judged:
 
     unknown = tuple(one for one in (*mechanism.confirm, *mechanism.refute) if one.fact not in facts)
     return Judged(held(mechanism.confirm), held(mechanism.refute), unknown)
-
-
-def _kernel_names(frames: str) -> list[str]:
-    """Names of a stack's kernel functions, outermost first, without what compilers append."""
-    found = []
-    for frame in frames.split("\x1e"):
-        name, _, module = frame.partition("\x1f")
-        if name and (not module or module.startswith("[")):
-            found.append(name.partition(".")[0] or name)
-    return found
 
 
 def _leaf(names: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from necroscope.clock import NS
 from necroscope.diagnose.why.scene import Scene
-from necroscope.diagnose.why.suspects import LineUp, Suspect, kernel_frames
+from necroscope.diagnose.why.suspects import LineUp, Suspect
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.query.series import Series, series_of
 from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
@@ -154,7 +155,7 @@ def with_suspect(facts: Mapping[str, float], run: Run, suspect: Suspect, lineup:
 def _share_of(suspect: Suspect, functions: frozenset[str]) -> float:
     """The share of the suspect's samples with one of these functions of the kernel."""
     total = sum(weight for _, weight in suspect.stacks)
-    inside = sum(weight for text, weight in suspect.stacks if functions.intersection(kernel_frames(text)))
+    inside = sum(weight for text, weight in suspect.stacks if functions.intersection(kernel_functions(text)))
     return inside / total if total else 0.0
 
 

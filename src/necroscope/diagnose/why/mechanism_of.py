@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from necroscope.diagnose.mechanism import Judged, Match, Mechanism, judge, match
-from necroscope.diagnose.why.suspects import Suspect, kernel_frames
+from necroscope.diagnose.why.suspects import Suspect
 from necroscope.model import Evidence
 from necroscope.quantity import share
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.verdict import Rejected
 
 USER_HOG, UNKNOWN, EXEC_STORM = "user-hog", "unknown-mechanism", "exec-storm"
@@ -82,7 +83,7 @@ def _storm(suspect: Suspect, facts: Mapping[str, float], known: Sequence[Mechani
 def _starting(suspect: Suspect) -> float:
     """The share of its samples in which a program is being loaded."""
     total = sum(weight for _, weight in suspect.stacks)
-    starts = sum(weight for text, weight in suspect.stacks if not _LOADING.isdisjoint(kernel_frames(text)))
+    starts = sum(weight for text, weight in suspect.stacks if not _LOADING.isdisjoint(kernel_functions(text)))
     return starts / total if total else 0.0
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from necroscope.diagnose.why.identity import is_the_kernels
-from necroscope.diagnose.why.suspects import context_of, kernel_frames
+from necroscope.diagnose.why.suspects import context_of
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.query.profile import Profile
 
 _SEND = (
@@ -104,7 +105,7 @@ def orderers(profile: Profile, functions: tuple[str, ...], cgroups: frozenset[st
     ledger = profile.ledger
     wanted = frozenset(functions)
     calls = np.array(
-        [bool(wanted.intersection(kernel_frames(text))) and not context_of(text) for text in ledger.stacks]
+        [bool(wanted.intersection(kernel_functions(text))) and not context_of(text) for text in ledger.stacks]
     )
     rows = np.flatnonzero(calls[ledger.stack]) if calls.size else np.zeros(0, np.int64)
     took: dict[tuple[str, str], list[float]] = {}

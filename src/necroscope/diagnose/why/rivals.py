@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from necroscope.diagnose.why.suspects import LineUp, Suspect, kernel_frames
+from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.model import Evidence
 from necroscope.quantity import count, share
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
 from necroscope.verdict import Rejected
@@ -183,7 +184,7 @@ def _in(case: Case, functions: tuple[str, ...]) -> float:
     total = sum(weight for _, weight in everybody.stacks) or 1.0
     wanted, found = frozenset(functions), 0.0
     for text, weight in everybody.stacks:
-        names = [name.partition(".")[0] for name in kernel_frames(text)]
+        names = kernel_functions(text)
         if _last(names, wanted - case.explained) > _last(names, case.explained):
             found += weight
     return found / total
@@ -195,7 +196,7 @@ def _below(case: Case, functions: tuple[str, ...]) -> float:
     if everybody is None:
         return 0.0
     total = sum(weight for _, weight in everybody.stacks) or 1.0
-    names = ((frozenset(kernel_frames(text)), weight) for text, weight in everybody.stacks)
+    names = ((frozenset(kernel_functions(text)), weight) for text, weight in everybody.stacks)
     return sum(weight for one, weight in names if not one.isdisjoint(functions)) / total
 
 

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.query import odds
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.query.profile import Profile
 from necroscope.sense.perf.idle import innermost
+from necroscope.sense.perf.modules import in_kernel
 
 F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]
@@ -58,7 +60,6 @@ _SOFTIRQ = (
     "run_ksoftirqd",
     "smpboot_softirq",
 )
-_USER_MODULES = frozenset({"[vdso]", "[vsyscall]", "[unknown]", "[heap]", "[stack]", "[anon]", "[uprobes]"})
 SOFTIRQ_THREAD = "ksoftirqd/"
 _IN_INTERRUPT = {"softirq": "soft interrupts", "irq": "interrupts"}
 
@@ -121,7 +122,7 @@ def line_up(profile: Profile, length_s: float) -> LineUp:
     """The suspects of a profile's first window, which lasted so long; its other windows are quiet times."""
     ledger = profile.ledger
     contexts = [context_of(text) for text in ledger.stacks]
-    kernel = np.array([in_kernel(text) for text in ledger.stacks] or [False])
+    kernel = np.array([runs_in_kernel(text) for text in ledger.stacks] or [False])
     names = _process_names(profile)
     labels: dict[tuple[str, str, str], int] = {}
     of_pair = np.empty(ledger.task.size, np.int64)
@@ -230,18 +231,10 @@ def frames_of(text: str) -> list[str]:
     return [frame.partition("\x1f")[0] for frame in text.split("\x1e")[:-1]]
 
 
-def kernel_frames(text: str) -> list[str]:
-    """Names of a stack's functions that are the kernel's, outermost first. Folded stacks name no modules."""
-    pairs = (frame.partition("\x1f") for frame in text.split("\x1e")[:-1])
-    return [
-        name for name, _, module in pairs if module == "" or (module.startswith("[") and module not in _USER_MODULES)
-    ]
-
-
 def context_of(text: str) -> str:
     """`irq` or `softirq` for a stack that an interrupt laid on whoever ran; else empty."""
     interrupted = False
-    for name in kernel_frames(text):
+    for name in kernel_functions(text):
         if name.startswith(_IRQ):
             interrupted = True
         elif name in _SOFTIRQ and (interrupted or name in ("run_ksoftirqd", "smpboot_softirq")):
@@ -249,10 +242,9 @@ def context_of(text: str) -> str:
     return "irq" if interrupted else ""
 
 
-def in_kernel(text: str) -> bool:
+def runs_in_kernel(text: str) -> bool:
     """Whether the innermost function is the kernel's."""
-    module = innermost(text)[2]
-    return module.startswith("[") and module not in _USER_MODULES
+    return in_kernel(innermost(text)[2])
 
 
 def top_functions(suspect: Suspect, most: int = 4) -> list[tuple[str, float]]:
