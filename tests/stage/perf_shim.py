@@ -26,9 +26,10 @@ UBUNTU = (
 )
 NO_NAME = (
     "event syntax error: 'cycles/freq=97,name=cycles/'\n                             \\___ unknown term\n\n"
-    "valid terms: config,config1,config2,period,freq\n\nRun 'perf list' for a list of valid events\n"
+    "valid terms: config,config1,config2,period,freq,branch_type,time,call-graph,stack-size,no-inherit\n\n"
+    "Run 'perf list' for a list of valid events\n"
 )
-NO_FREQ = NO_NAME.replace(",name=cycles", "").replace(",freq\n", "\n")
+NO_FREQ = NO_NAME.replace(",name=cycles", "").replace(",freq,", ",")
 NO_TRACEPOINT = (
     "event syntax error: 'cgroup:cgroup_mkdir'\n                     \\___ can't access trace events\n\n"
     "Error:\tNo permissions to read /sys/kernel/tracing/events/cgroup/cgroup_mkdir\n"

@@ -34,6 +34,7 @@ BAD_TERM = (
         ("unshare: unshare failed: Operation not permitted\n", "tracepoints"),
         (perf_shim.NO_NAME, "named"),
         (BAD_TERM, "named"),
+        ("event syntax error: '..call-graph=no/'\n                         \\___ parser error\n", "bare-tracepoints"),
         (perf_shim.NO_OVERFLOW, "cycles"),
         ("Permission error mapping pages.\nConsider increasing /proc/sys/kernel/perf_event_mlock_kb,\n", "large-rings"),
         ("failed to mmap with 12 (Cannot allocate memory)\n", "large-rings"),

@@ -9,8 +9,9 @@ from necroscope.sense.host import Host
 from necroscope.sense.perf.launch.options import FEATURES, Feature, PerfOptions
 
 _HEADINGS = ("error:", "event syntax error:")
-# The usage that follows an unknown option names every option there is.
+# What follows an unknown option names every option there is, and what follows an unknown term every term.
 _USAGE = re.compile(r"^\s*Usage: ", re.MULTILINE)
+_TERMS = re.compile(r"^\s*valid terms:.*$", re.MULTILINE)
 _ALLOWED = re.compile(
     r"may not have permission|no permission|access to performance monitoring|perf_event_paranoid"
     r"|operation not permitted|permission denied",
@@ -20,8 +21,8 @@ _OTHER_KERNEL = re.compile(r"perf not found for kernel|linux-perf-\S+ is not ins
 
 
 def essence(text: bytes) -> str:
-    """What perf said, without the usage that it prints after it."""
-    words = text.decode("utf-8", "replace")
+    """What perf said, without the lists of options and terms that it prints after it."""
+    words = _TERMS.sub("", text.decode("utf-8", "replace"))
     found = _USAGE.search(words)
     return (words[: found.start()] if found and found.start() else words).strip()
 

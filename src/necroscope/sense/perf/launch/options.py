@@ -81,7 +81,7 @@ def _says(pattern: str) -> re.Pattern[str]:
 
 # In the order in which they are looked for in a complaint: the most particular words first.
 FEATURES: tuple[Feature, ...] = (
-    Feature("bare-tracepoints", "bare_tracepoints", True, False, "", _says(r"call-graph")),
+    Feature("bare-tracepoints", "bare_tracepoints", True, False, "", _says(r"call-graph=")),
     Feature(
         "build-ids",
         "build_ids",
