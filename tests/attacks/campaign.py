@@ -65,6 +65,7 @@ class Outcome:
     untold: tuple[str, ...]
     events: tuple[tuple[str, int], ...]
     gaps: tuple[str, ...]
+    names_told: tuple[str, ...]
     stop_s: float
 
     def failures(self, pss_bytes: int = MOST_PSS, cpu: float = MOST_CPU, kept: float = LEAST_KEPT) -> list[str]:
@@ -272,6 +273,9 @@ def _outcome(
         idle_forged=int(forged),
         untold=tuple(one.name for one in attacks if one.told and one.told not in texts),
         events=told,
+        names_told=tuple(
+            str(row["text"]) for row in events if row["kind"] in ("frames-unresolved", "symbols-refused")
+        ),
         gaps=tuple(str(row["text"]) for row in events if row["kind"] == "recorder-gap"),
         stop_s=stop_s,
     )
@@ -291,6 +295,7 @@ def main() -> int:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         print("the attacks run beside a recorder of root: run as root, with setpriv", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended on the way out
     chosen = tuple(one for one in ATTACKS if not given.only or one.name in given.only)
     outcome = run(given.seconds, min(30.0, given.seconds), chosen)
     print(f"{len(chosen)} attacks for {outcome.seconds:.0f} s")
@@ -304,6 +309,9 @@ def main() -> int:
     print(f"  forged idle stacks            {outcome.idle_forged}")
     print(f"  gaps told                     {len(outcome.gaps)}")
     for text in outcome.gaps:
+        print(f"    {text}")
+    print(f"  names that were not found     {len(outcome.names_told)} events")
+    for text in outcome.names_told[:12]:
         print(f"    {text}")
     print(f"  stopping took                 {outcome.stop_s:.1f} s")
     print("  events of the recorder        " + ", ".join(f"{kind} {count}" for kind, count in outcome.events))

@@ -17,7 +17,7 @@ def test_every_program_is_an_attack() -> None:
 @pytest.mark.root
 def test_an_unprivileged_user_neither_blinds_nor_grows_nor_reads_through_the_recorder() -> None:
     outcome = run(15.0, quiet_s=4.0)
-    # A tenant has five seconds of parsing at once, of which this is too short to see the end.
+    # A tenant has three seconds of parsing at once, of which this is too short to see the end.
     assert outcome.failures(cpu=0.45, kept=0.95) == []
     told = dict(outcome.events)
     assert told["symbols-refused"] >= 1

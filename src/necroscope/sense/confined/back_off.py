@@ -1,6 +1,6 @@
 """How much of the opener's and parser's time a tenant may have, and for how long one is left alone that cost a child.
 
-Time: five seconds at once, two hundredths of a core on. A fault (a child that had to be ended) closes the door for ten
+Time: three seconds at once, two hundredths of a core on. A fault (a child that had to be ended) closes the door for ten
 seconds, twice as long each time, up to ten minutes; it opens by itself, and an hour without faults forgets them.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-BURST_S, RATE = 5.0, 0.02
+BURST_S, RATE = 3.0, 0.02
 FIRST_S, LONGEST_S = 10.0, 600.0
 _FORGOTTEN_S = 3600.0
 _TENANTS = 4096
