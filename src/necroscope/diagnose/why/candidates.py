@@ -17,7 +17,6 @@ from necroscope.query.starved import Run, within
 from necroscope.store.catalog import Window
 
 _MOST = 4
-_MOST_OF_IT = 0.5
 # Of a run that goes on for long, the last of it before the symptom tells enough.
 _LONGEST_NS = 40 * NS
 _LONG_S = 10.0
@@ -44,17 +43,11 @@ def candidates(scene: Scene, most: int = _MOST) -> list[Candidate]:
     named = scene.named.cpu if scene.named is not None else None
     at_ns = scene.symptom.at_ns
     full = [run for run in scene.runs if scene.in_time(run)]
-    there = [*full, *(run for run in stopped(scene) if not any(_same(run, one) for one in full))]
+    there = [*full, *stopped(scene, full)]
     there.sort(key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))
     chosen = [part for run in there[:most] for part in _parts(scene, run)]
     found = [one for run in chosen if not own_start((one := _candidate(scene, run)).run, one.suspect, scene.told)]
     return _nearest_first(sorted(found, key=lambda one: -one.score), at_ns)
-
-
-def _same(nearly: Run, full: Run) -> bool:
-    """Whether a nearly full time of a core is little more than a full one that was found in it."""
-    shared = min(nearly.to_ns, full.to_ns) - max(nearly.from_ns, full.from_ns)
-    return nearly.cpu == full.cpu and shared >= _MOST_OF_IT * (nearly.to_ns - nearly.from_ns)
 
 
 def _nearest_first(found: list[Candidate], at_ns: int) -> list[Candidate]:

@@ -7,27 +7,42 @@ after a wait counts for the time before it. The recorder's own waiting is nobody
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
 from necroscope.clock import NS
 from necroscope.diagnose.why.own_start import recorder_pid
-from necroscope.diagnose.why.scene import Scene
+from necroscope.diagnose.why.scene import Held, Scene
 from necroscope.query.rows import Row, rows_of
 from necroscope.query.series import Series, series_of
 from necroscope.query.starved import Run, runs
+from necroscope.store.catalog import Window
 
 _LOOK_NS = 10 * NS
 _COLUMNS = ["at_ns", "pid", "comm", "run_delay_ms", "cpu", "cgroup"]
+_THROTTLED = "throttle_throttled_seconds"
+_MOST_RUNS = 4
 _STOPPED, _STOPPED_S, _MOST_OF_IT = 0.93, 3.0, 0.5
 # Of a cgroup that was stopped for more than this share of the time nobody can say what its tasks waited for.
 _UNCLEAR = 0.1
 
 
-def stopped(scene: Scene) -> list[Run]:
+def stopped(scene: Scene, full: Sequence[Run]) -> list[Run]:
     """Cores that were not quite full before the symptom, and for which somebody waited nevertheless most of the time:
     the kernel stops a thread of real-time priority for a twentieth of each second, and nobody needs to have work just
-    then."""
+    then. Those that are little more than one of the full times are left out."""
     found = runs(scene.times, _STOPPED, _STOPPED_S) if scene.counted else []
-    waited = [(run, waited_for(scene, run, "")) for run in found if scene.in_time(run)]
+    other = [run for run in found if scene.in_time(run) and not any(_same(run, one) for one in full)]
+    longest = sorted(other, key=lambda run: -run.seconds)[:_MOST_RUNS]
+    waited = [(run, waited_for(scene, run, "")) for run in longest]
     return [run for run, share in waited if share is not None and share >= _MOST_OF_IT]
+
+
+def _same(nearly: Run, full: Run) -> bool:
+    """Whether a nearly full time of a core is little more than a full one that was found in it."""
+    shared = min(nearly.to_ns, full.to_ns) - max(nearly.from_ns, full.from_ns)
+    return nearly.cpu == full.cpu and shared >= _MOST_OF_IT * (nearly.to_ns - nearly.from_ns)
 
 
 def waiting(scene: Scene, run: Run) -> list[tuple[str, int, float]]:
@@ -49,23 +64,43 @@ def _waits(scene: Scene, run: Run) -> dict[tuple[str, int], tuple[float, float]]
     A look tells what passed since the one before it: of that, at most what lies within the run counts. The first look
     at a process tells nothing.
     """
-    window = run.from_ns, run.to_ns + _LOOK_NS
-    snapshot = scene.store.snapshot((window[0] - _LOOK_NS, window[1]))
-    rows = rows_of(snapshot, "processes", window, _COLUMNS, notes=scene.notes)
-    throttled = series_of(snapshot, ("throttle_throttled_seconds",), (window[0] - _LOOK_NS, window[1]))
-    quotas = {one.label("cgroup"): one for one in throttled.get("throttle_throttled_seconds", [])}
+    looked = _looks(scene.store, (run.from_ns, run.to_ns + _LOOK_NS))
+    scene.notes.extend(note for note in looked.notes if note not in scene.notes)
     own = {recorder_pid(one) for one in scene.told}
     found: dict[tuple[str, int], tuple[float, float]] = {}
-    for row in rows:
+    for row in looked.rows:
         within = (min(row["at_ns"], run.to_ns) - max(row["at_ns"] - _LOOK_NS, run.from_ns)) / NS
         if row["run_delay_ms"] is None or row["cpu"] != run.cpu or within <= 0 or row["pid"] in own:
             continue
-        if _share_stopped(quotas, row) > _UNCLEAR:
+        if _share_stopped(looked.quotas, row) > _UNCLEAR:
             continue
         key = str(row["comm"]), int(row["pid"])
         waited, passed = found.get(key, (0.0, 0.0))
         found[key] = waited + row["run_delay_ms"] / 1000, passed + within
     return {key: (min(waited, passed), passed) for key, (waited, passed) in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """What was seen of processes in a window, of the cgroups that quotas stopped, and what could not be read."""
+
+    rows: tuple[Row, ...]
+    quotas: dict[str, Series]
+    notes: tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def _looks(store: Held, window: Window) -> _Looks:
+    notes: list[str] = []
+    wider = window[0] - _LOOK_NS, window[1]
+    snapshot = store.snapshot(wider)
+    rows = rows_of(snapshot, "processes", window, _COLUMNS, lambda row: row["run_delay_ms"] is not None, notes=notes)
+    throttled = (
+        series_of(snapshot, (_THROTTLED,), wider).get(_THROTTLED, [])
+        if any(row["run_delay_ms"] for row in rows)
+        else []
+    )
+    return _Looks(tuple(rows), {one.label("cgroup"): one for one in throttled}, tuple(notes))
 
 
 def _share_stopped(quotas: dict[str, Series], row: Row) -> float:
