@@ -13,6 +13,7 @@ from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.model import Reading, Sample, Signal
 from necroscope.record.recorder import Recorder
+from necroscope.record.unresolved import Unresolved
 from necroscope.sense.cpu import Cpu
 from necroscope.sense.host import Host
 from necroscope.sense.perf.rows import Row
@@ -49,6 +50,8 @@ class Feed:
 
     def __init__(self) -> None:
         self.turns = 0
+        self.children: dict[str, int] = {}
+        self.unresolved = Unresolved()
         self.given: list[int] = []
         self._next_ns = time.monotonic_ns()
 

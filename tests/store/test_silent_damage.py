@@ -13,7 +13,7 @@ import pytest
 from stage.damaged import Answers, Damage, answers, damaged, files_of, recording, silent, some_damage
 from stage.older import first_version
 
-BITS = int(os.environ.get("NECROSCOPE_DAMAGE", "24"))
+BITS = int(os.environ.get("NECROSCOPE_DAMAGE", "8"))
 SEED = int(os.environ.get("NECROSCOPE_DAMAGE_SEED", "1"))
 pytestmark = pytest.mark.timeout(60 + 10 * BITS)
 
