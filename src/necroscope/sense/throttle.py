@@ -27,7 +27,7 @@ MAX_CGROUPS = 2_000
 BUDGET_S = 0.15
 REFRESH_S = 0.01
 REST = 200.0
-REST_LEAST_S, REST_MOST_S = 2.0, 60.0
+REST_LEAST_S, REST_MOST_S = 5.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)

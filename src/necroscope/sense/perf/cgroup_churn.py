@@ -50,20 +50,23 @@ class Sorted:
 
 @dataclass(slots=True)
 class _Keys:
-    """Cgroups for which something was decided, the latest of them."""
+    """Cgroups for which something was decided, sorted. Numbers of cgroups rise: of too many, the oldest are dropped."""
 
     values: U64s = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def add(self, keys: U64s) -> None:
         if keys.size:
-            self.values = np.concatenate([self.values, np.unique(keys)])[-KEYS_KEPT:]
+            self.values = np.union1d(self.values, keys)[-KEYS_KEPT:]
 
     def forget(self, keys: U64s) -> None:
         if keys.size and self.values.size:
             self.values = self.values[~np.isin(self.values, keys)]
 
     def has(self, keys: U64s) -> Mask:
-        return np.isin(keys, self.values) if self.values.size else np.zeros(keys.size, np.bool_)
+        if not self.values.size:
+            return np.zeros(keys.size, np.bool_)
+        at = np.minimum(np.searchsorted(self.values, keys), self.values.size - 1)
+        return np.asarray(self.values[at] == keys, np.bool_)
 
 
 class CgroupChurn:
@@ -102,37 +105,39 @@ class CgroupChurn:
         self._told.forget(columns.key[columns.kind == RELEASE])
 
     def _in_storm(self, rows: RawRows, columns: CgroupColumns) -> Sorted:
-        life = columns.kind < ATTACH
-        told, summed = life & self._told.has(columns.key), life & self._summed.has(columns.key)
-        free = life & ~told & ~summed
-        whole = np.zeros(life.size, np.bool_)
-        whole[free] = _whole(columns.key[free], columns.kind[free])
-        free &= ~whole
-        old = free & (columns.time + np.uint64(HOLD_NS) <= np.uint64(self._newest_ns))
-        if np.count_nonzero(free) > HELD_MOST:
-            old = free
-        chosen = self._chosen(columns, old, int(np.count_nonzero(told)))
-        self._told.add(columns.key[chosen])
-        self._summed.add(columns.key[old & ~chosen])
-        told |= chosen
-        self._told.forget(columns.key[told & (columns.kind == RELEASE)])
-        self._sums.add(columns, rows, summed | (old & ~chosen), self._newest_ns)
-        self._sums.add_whole(columns, rows, whole, self._newest_ns)
-        held = free & ~old
+        """Decide for each cgroup, and thereby for all its records."""
+        life = np.flatnonzero(columns.kind < ATTACH)
+        keys, place = np.unique(columns.key[life], return_inverse=True)
+        kinds = columns.kind[life]
+        made, removed, released = (_any(place[kinds == kind], keys.size) for kind in (MKDIR, RMDIR, RELEASE))
+        told = self._told.has(keys)
+        summed = self._summed.has(keys) & ~told
+        whole = removed & released & ~told & ~summed
+        still = ~(told | summed | whole)
+        late = columns.time[life] + np.uint64(HOLD_NS) <= np.uint64(self._newest_ns)
+        due = still & (_any(place[late], keys.size) | (np.count_nonzero(still[place]) > HELD_MOST))
+        chosen = self._chosen(due, np.bincount(place, minlength=keys.size), told)
+        self._told.add(keys[chosen])
+        self._summed.add(keys[due & ~chosen])
+        self._told.forget(keys[told & released])
+        kept = _at(life[(told | chosen)[place]], len(rows)) | self._moves(columns)
+        held = _at(life[(still & ~due)[place]], len(rows))
         self._held = rows.take(held) if held.any() else None
-        return Sorted(rows.take(told | self._moves(columns)), self._sums.take(self._newest_ns), storm=True)
+        self._sums.add(columns, rows, life[(summed | (due & ~chosen))[place]], self._newest_ns)
+        ended = whole[place] & (kinds == RMDIR)
+        self._sums.add_whole(columns, rows, life[ended], made[place[ended]], self._newest_ns)
+        return Sorted(rows.take(kept), self._sums.take(self._newest_ns), storm=True)
 
-    def _chosen(self, columns: CgroupColumns, old: Mask, spent: int) -> Mask:
-        """Of cgroups whose fate is open, as many as the purse pays for, evenly; all records of each."""
-        self._purse = max(0.0, self._purse - spent)
-        keys = np.unique(columns.key[old])
-        records = np.count_nonzero(old)
-        if records > self._purse:
-            number = int(self._purse * keys.size / records)
-            keys = keys[np.linspace(0, keys.size - 1, number).astype(np.int64)] if number else keys[:0]
-        chosen = old & np.isin(columns.key, keys)
-        self._purse = max(0.0, self._purse - np.count_nonzero(chosen))
-        return chosen
+    def _chosen(self, due: Mask, records: NDArray[np.int64], told: Mask) -> Mask:
+        """Of cgroups whose fate is open, as many as the purse pays for, evenly; it pays for those told before, too."""
+        self._purse = max(0.0, self._purse - int(records[told].sum()))
+        chosen = np.flatnonzero(due)
+        wanted = int(records[chosen].sum())
+        if wanted > self._purse:
+            number = int(self._purse * chosen.size / wanted)
+            chosen = chosen[np.linspace(0, chosen.size - 1, number).astype(np.int64)] if number else chosen[:0]
+        self._purse = max(0.0, self._purse - int(records[chosen].sum()))
+        return _at(chosen, due.size)
 
     def _moves(self, columns: CgroupColumns) -> Mask:
         """The last move of each process; where it was in between is not kept."""
@@ -146,12 +151,16 @@ class CgroupChurn:
         return found
 
 
-def _whole(keys: U64s, kinds: NDArray[np.int8]) -> Mask:
-    """Records of cgroups that were both removed and released."""
-    _, place = np.unique(keys, return_inverse=True)
-    removed = np.bincount(place[kinds == RMDIR], minlength=keys.size) > 0
-    released = np.bincount(place[kinds == RELEASE], minlength=keys.size) > 0
-    return np.asarray((removed & released)[place], np.bool_)
+def _any(places: NDArray[np.int64], size: int) -> Mask:
+    """At which places there is at least one."""
+    return np.asarray(np.bincount(places, minlength=size) > 0, np.bool_)
+
+
+def _at(places: NDArray[np.int64], size: int) -> Mask:
+    """True at these places."""
+    found = np.zeros(size, np.bool_)
+    found[places] = True
+    return found
 
 
 def few_of_each(pids: NDArray[np.uint32]) -> NDArray[np.int64]:

@@ -49,15 +49,13 @@ class CgroupSums:
         self._sums: dict[tuple[int, str], _Sum] = {}
         self._since_ns = 0
 
-    def add(self, columns: CgroupColumns, rows: RawRows, wanted: Mask, now_ns: int) -> None:
+    def add(self, columns: CgroupColumns, rows: RawRows, at: I64s, now_ns: int) -> None:
         """Records that are not told one by one."""
-        self._add_all(columns, rows, np.flatnonzero(wanted), now_ns)
+        self._add_all(columns, rows, at, now_ns)
 
-    def add_whole(self, columns: CgroupColumns, rows: RawRows, whole: Mask, now_ns: int) -> None:
-        """Records of cgroups of which nothing is left: each has one removal, and only that is looked at."""
-        removed = np.flatnonzero(whole & (columns.kind == RMDIR))
-        made = columns.key[whole & (columns.kind == MKDIR)]
-        self._add_all(columns, rows, removed, now_ns, np.isin(columns.key[removed], made))
+    def add_whole(self, columns: CgroupColumns, rows: RawRows, at: I64s, made: Mask, now_ns: int) -> None:
+        """Removals of cgroups that were released as well: nothing is left of them. `made`: it was seen to be made."""
+        self._add_all(columns, rows, at, now_ns, made)
 
     def _add_all(self, columns: CgroupColumns, rows: RawRows, at: I64s, now_ns: int, made: Mask | None = None) -> None:
         if not at.size:
