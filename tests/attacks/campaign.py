@@ -129,6 +129,9 @@ def as_user(uid: int, *command: str) -> list[str]:
 def running(attack: Attack, seconds: float, secret: Path) -> Iterator[None]:
     """One attack, in a process group of its own; nothing of it stays."""
     with tempfile.TemporaryDirectory(prefix="attack-") as name, contextlib.ExitStack() as ending:
+        started: list[subprocess.Popen[bytes]] = []
+        # The last thing that is done: after what it may hang in is gone.
+        ending.callback(lambda: [one.wait() for one in started])
         folder = Path(name)
         folder.chmod(0o777)
         program = [sys.executable, str(PROGRAMS / f"{attack.name}.py"), str(seconds), str(folder), str(secret)]
@@ -140,16 +143,19 @@ def running(attack: Attack, seconds: float, secret: Path) -> Iterator[None]:
             command = ["unshare", "--mount", "sh", "-c", f'mount --bind {hung} /tmp && exec "$@"', "sh", *command]
             program[3] = "/"
             command[-2] = "/"
-        one = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        # A file and no pipe: who hangs in a file system holds its end for as long as that does.
+        said = ending.enter_context(tempfile.TemporaryFile())
+        one = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=said)
+        started.append(one)
         try:
             yield
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(one.pid, signal.SIGKILL)
-            _, complaints = one.communicate()
             _remove_maps()
-        if complaints:
-            print(f"{attack.name}: {complaints.decode()[-400:]}", file=sys.stderr)
+        said.seek(0)
+        if complaints := said.read():
+            print(f"{attack.name}: {complaints.decode('utf-8', 'replace')[-400:]}", file=sys.stderr)
 
 
 def _remove_maps() -> None:
@@ -273,9 +279,7 @@ def _outcome(
         idle_forged=int(forged),
         untold=tuple(one.name for one in attacks if one.told and one.told not in texts),
         events=told,
-        names_told=tuple(
-            str(row["text"]) for row in events if row["kind"] in ("frames-unresolved", "symbols-refused")
-        ),
+        names_told=tuple(str(row["text"]) for row in events if row["kind"] in ("frames-unresolved", "symbols-refused")),
         gaps=tuple(str(row["text"]) for row in events if row["kind"] == "recorder-gap"),
         stop_s=stop_s,
     )

@@ -13,6 +13,7 @@ from necroscope.clock import NS
 from necroscope.errors import Unavailable
 from necroscope.model import Reading, Sample, Signal, Symptom
 from necroscope.record.recorder import Recorder, RecorderStatus
+from necroscope.record.unresolved import Unresolved
 from necroscope.sense.host import Host
 from necroscope.store.writer import Writer
 from stage.recorded import second
@@ -45,6 +46,8 @@ class NoPerf:
     complaint = "perf is not installed (install it)"
 
     def __init__(self) -> None:
+        self.children: dict[str, int] = {}
+        self.unresolved = Unresolved()
         self._rows = [second(0)]
 
     def rows(self) -> list[Any]:

@@ -18,15 +18,18 @@ class Asked:
     def __init__(self) -> None:
         self.paths: list[str] = []
 
-    def ask(self, file: MappedFile, pid: int) -> tuple[None, bool]:
+    def names(self, file: MappedFile, pid: int, space: int) -> tuple[None, bool]:
         self.paths.append(file.path)
         return None, True
+
+    def count(self, file: MappedFile, pid: int, space: int, frames: int) -> None:
+        """Nobody asks here."""
 
 
 def look(symbols: Symbols) -> tuple[list[str], bool]:
     frames = FrameTable()
-    numbers, final = symbols.user(0, np.array([16], np.uint64), np.array([4096], np.uint64), 7, frames)
-    return [f"{frames.modules[one]}:{frames.names[one]}" for one in numbers.tolist()], final
+    numbers, final = symbols.user(0, np.array([16], np.uint64), 4096, 7, frames)
+    return [f"{frames.modules[one]}:{frames.names[one]}" for one in numbers.tolist()], bool(final.all())
 
 
 def test_no_file_is_asked_for_and_the_frame_keeps_its_module() -> None:
