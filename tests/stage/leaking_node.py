@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from necroscope.event import Event
 from necroscope.leak_facts import LeakFacts
 from necroscope.model import Census, ContainerState, ParentCount, Sample, UnitState, ZombieName
 from necroscope.query.leak_facts import read_leak_facts
@@ -15,7 +16,6 @@ from necroscope.sense.kernel.tally import Tally
 from necroscope.sense.memcg import Memcg
 from necroscope.sense.zombie_names import NAMED_MOST, ZombieNames, commonest_names
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.incident import SYSCALL, at
 from stage.looked import Frames, One, batch
@@ -89,7 +89,7 @@ class LeakingNode:
             name = ZombieName(one.path, pattern(one.path), serial, None, 4096, "tmpfs")
             writer.add_records(at(1 + serial / 1000), [name])
         self._lives(writer)
-        writer.add_events([Event(at(50), kind, "s", name, f"{n} more, {n} in all") for kind, name, n in self.restarts])
+        writer.add_events([Event(at(50), kind, "s", name, count=number) for kind, name, number in self.restarts])
         writer.close(merge=False)
         return read_leak_facts(Store(folder), end, (begin, end), [])
 
@@ -107,9 +107,9 @@ class LeakingNode:
         for place, one in enumerate(self.zombies[len(self.zombies) - self.seen :]):
             moment = 5 + place * (_SECONDS - 15) / max(1, self.seen)
             pid = one.maker.pid if one.maker is not None else 1
-            text = f"hierarchy 4, cgroup {1000 + place}, level 2, by pid {pid}"
-            events.append(Event(at(moment), "cgroup-mkdir", "perf", one.path, text))
-            events.append(Event(at(moment + 0.1), "cgroup-rmdir", "perf", one.path, text))
+            for kind, when in (("cgroup-mkdir", moment), ("cgroup-rmdir", moment + 0.1)):
+                life = Event(at(when), kind, "perf", one.path, pid=pid, cgroup=1000 + place, hierarchy=4)
+                events.append(life)
             if (maker := one.maker) is not None:
                 event = "cgroup:cgroup_mkdir"
                 samples.append(One(at(moment), _MAKES, 0, maker.pid, maker.pid, maker.name, maker.cgroup, event, 1))

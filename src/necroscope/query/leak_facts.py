@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit, Leftovers
 from necroscope.query.leak_lives import left_of
 from necroscope.query.leak_makers import makers_of
@@ -16,7 +17,6 @@ from necroscope.query.leak_zombies import below_of, growth_of, looks_of
 from necroscope.query.lives import Life, lives_of
 from necroscope.query.rows import Row, rows_of
 from necroscope.query.series import Series, series_of
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
 
 _LOOK_BACK_NS = 2 * 3600 * NS
@@ -45,7 +45,7 @@ _UNIT = [
     "triggered_by",
     "preset",
 ]
-_RESTART = ["at_ns", "kind", "subject", "text"]
+_RESTART = ["at_ns", "kind", "subject", "count"]
 
 
 def read_leak_facts(store: Store, at_ns: int, recorded: Window, notes: list[str]) -> LeakFacts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -13,8 +12,6 @@ _EXACT = ("unit-start", "unit-failure")
 _AGAIN = ("unit-restart", "container-restart")
 KINDS = frozenset((*_EXACT, *_AGAIN))
 """Kinds of events that tell of restarts."""
-# How the recorder tells restarts: "3 more, 17 in all: ...", and starts: "4 starts since the look before".
-_MORE = re.compile(r"(\d+) (?:more, |starts )")
 _SUBJECTS_MOST = 100
 _MOMENTS_MOST = 500
 
@@ -35,10 +32,5 @@ def _restarts(kind: Literal["unit", "container"], name: str, rows: list[Row]) ->
     again = [row for row in rows if row["kind"] in _AGAIN]
     noticed = again or [row for row in rows if row["kind"] == "unit-start"]
     exact = sorted({row["at_ns"] for row in rows if row["kind"] in _EXACT})
-    told = sorted((row["at_ns"], _times(row)) for row in noticed)
+    told = sorted((row["at_ns"], row["count"] or 1) for row in noticed)
     return RestartsOf(kind, name, tuple(exact[-_MOMENTS_MOST:]), tuple(told[-_MOMENTS_MOST:]))
-
-
-def _times(row: Row) -> int:
-    more = _MORE.match(row["text"] or "")
-    return int(more[1]) if more else 1

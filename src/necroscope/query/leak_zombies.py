@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from necroscope.event import Window
 from necroscope.leak_facts import LOOKS_MOST, Below, GrowthBelow
 from necroscope.query.rows import Row
 from necroscope.query.series import series_of
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 _PARENTS_MOST = 200

@@ -210,7 +210,7 @@ def test_a_container_by_count_where_no_id_tells(tmp_path: Path) -> None:
         (35, "misty-lake", 6),
         (25, "other", 4),
     ):
-        node.happens(second, "container-restart", f"{times} more, 99 in all: stopped", name, "containers")
+        node.events.append(Event(at(second), "container-restart", "containers", name, count=times))
     found = find_source(_leaks(node.write(tmp_path), 50), "zombies")
     assert found is not None
     assert found.subject == Subject("container", "misty-lake")

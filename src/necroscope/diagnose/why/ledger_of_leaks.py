@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from necroscope.diagnose.why.identity import Owners, owners_of
 from necroscope.diagnose.why.scene import Held
+from necroscope.event import Window
 from necroscope.leak_facts import LeakFacts
 from necroscope.query.leak_facts import read_leak_facts
 from necroscope.query.rows import Row
-from necroscope.store.catalog import Window
 
 
 @dataclass(frozen=True, slots=True)
