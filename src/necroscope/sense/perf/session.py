@@ -118,11 +118,12 @@ class PerfSession:
     def _read(self) -> None:
         assert self._process.stdout is not None
         fd = self._process.stdout.fileno()
+        room = bytearray(CHUNK_BYTES)
         with contextlib.suppress(OSError):
-            while chunk := os.read(fd, CHUNK_BYTES):
+            while size := os.readv(fd, [room]):
                 self._heard = True
                 self._unheard_before = self._waking.unheard
-                self._chunks.put(chunk)
+                self._chunks.put(bytes(memoryview(room)[:size]))
         self._chunks.end()
 
     def _wake(self) -> None:

@@ -71,6 +71,7 @@ class Decoder:
         self._stacks = Stacks(self.symbols)
         self._flusher = Flusher(self.events, self.tasks, self._stacks, memory_root, churn)
         self._flusher.ask_tasks_for_cgroups = cgroup_of is not None
+        self._intake.wants_cgroups = cgroup_of is None
         self.symbols.files = self._intake.files.values
         self._pending_bytes = pending_bytes
         self._gaps: list[Gap] = []
