@@ -44,7 +44,7 @@ class TestReal:
         with PerfStarter(Host()).start() as session:
             ends = time.monotonic() + 3.5
             took = [len(session.take(0.5) or b"") for _ in iter(lambda: time.monotonic() < ends, False)]
-            assert 3 <= sum(size > 0 for size in took) <= 10
+            assert 3 <= sum(size > 0 for size in took) <= 40
             assert session.hangs_for_s() < 2.0
             pid = session.pid
         assert _gone(pid)

@@ -17,6 +17,7 @@ from necroscope.sense.perf.tracepoints import CGROUP_KINDS, Field, Format
 
 MKDIR, RMDIR, RELEASE, ATTACH, OTHER = range(5)
 _ROOT_BITS = np.uint64(48)
+_LONGEST = 1 << 16
 
 I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
@@ -95,7 +96,8 @@ class _Places:
             return None
         moved = fields.get("pid")
         least = max(part.offset + part.size for part in (root, number, path, moved) if part is not None)
-        return cls(CGROUP_KINDS.index(name), root, number, path, moved, least)
+        # No record is longer, whatever a description says.
+        return cls(CGROUP_KINDS.index(name), root, number, path, moved, least) if least <= _LONGEST else None
 
 
 class _Heads:
@@ -123,12 +125,11 @@ def _text_place(located: I64s, field: Field, begin: I64s, size: I64s) -> tuple[I
 
 
 _NOWHERE = Place(-1, 0, signed=False)
-_LONGEST = 1 << 16
 
 
 def _native_places(one: _Places | None) -> Places:
-    """The same for C; fields that no record is long enough for are nowhere."""
-    if one is None or one.least > _LONGEST:
+    """The same for C."""
+    if one is None:
         return Places(OTHER, -1, _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, 0, is_text=False)
     root, number, path = (_place(field) for field in (one.root, one.id, one.path))
     moved = _place(one.moved) if one.moved is not None else _NOWHERE

@@ -14,6 +14,7 @@ it is closed, what it still had in its rings can be taken: also from a perf that
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from necroscope.sense.perf.launch.options import WAKE_S, PerfOptions
 from necroscope.sense.perf.launch.process import Launched
 from necroscope.sense.perf.launch.rounds import leave_record, until_pass_s
 
-QUEUE_BYTES, PLENTY_BYTES = 64 << 20, 4 << 20
+QUEUE_BYTES, PLENTY_BYTES = 64 << 20, 8 << 20
 CHUNK_BYTES = 1 << 20
 # Opening events for hundreds of cores and telling every process of a slow machine takes perf this long at most.
 _BEGINS_S = 60.0
@@ -41,7 +42,7 @@ class PerfSession:
         self._launched = launched
         self._process, self._waking = launched.process, launched.waking
         self._chunks = Chunks(QUEUE_BYTES, PLENTY_BYTES)
-        self._rest: list[bytes] = []
+        self._rest: list[bytes | bytearray] = []
         self._began_s = clock.elapsed_s()
         self._heard = False
         self._unheard_before = 0
@@ -67,7 +68,7 @@ class PerfSession:
         """What perf has complained of; of one that is closed too."""
         return self._said if self._ending.is_set() else self._launched.said()
 
-    def take(self, timeout_s: float) -> bytes | None:
+    def take(self, timeout_s: float) -> bytes | bytearray | None:
         """Everything that came, once a second; no bytes when that is not due within the time, None when perf has ended
         and all was taken. Without any time: what is there at once."""
         if self._rest:
@@ -119,11 +120,13 @@ class PerfSession:
         assert self._process.stdout is not None
         fd = self._process.stdout.fileno()
         room = bytearray(CHUNK_BYTES)
+        with contextlib.suppress(OSError):  # more than users may have, on some kernels
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
         with contextlib.suppress(OSError):
             while size := os.readv(fd, [room]):
                 self._heard = True
                 self._unheard_before = self._waking.unheard
-                self._chunks.put(bytes(memoryview(room)[:size]))
+                self._chunks.put(memoryview(room)[:size])
         self._chunks.end()
 
     def _wake(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 
 from necroscope import clock
 from necroscope.sense.perf.launch.rounds import until_take_s
@@ -15,23 +14,21 @@ class Chunks:
 
     def __init__(self, most: int, plenty: int) -> None:
         self._most, self._plenty = most, plenty
-        self._pieces: deque[bytes] = deque()
-        self._size = 0
+        self._data = bytearray()
         self._due_s = 0.0
         self._ended = False
         self._changed = threading.Condition()
 
-    def put(self, piece: bytes) -> None:
+    def put(self, piece: bytes | memoryview) -> None:
         """Add a piece; waits for room."""
         with self._changed:
-            self._changed.wait_for(lambda: self._size < self._most)
-            if not self._pieces:
+            self._changed.wait_for(lambda: len(self._data) < self._most)
+            first = not self._data
+            if first:
                 now = clock.now()
                 self._due_s = now.monotonic_ns / clock.NS + until_take_s(now.realtime_ns)
-            first = not self._pieces
-            self._pieces.append(piece)
-            self._size += len(piece)
-            if first or self._size >= self._plenty:
+            self._data += piece
+            if first or len(self._data) >= self._plenty:
                 self._changed.notify_all()
 
     def end(self) -> None:
@@ -44,21 +41,19 @@ class Chunks:
     def over(self) -> bool:
         """Whether all that there ever was has been taken."""
         with self._changed:
-            return self._ended and not self._pieces
+            return self._ended and not self._data
 
-    def take(self, timeout_s: float) -> bytes:
+    def take(self, timeout_s: float) -> bytes | bytearray:
         """All that is there as soon as it is due, nothing when it is not within the time. Without any time: at once."""
         ends_s = clock.elapsed_s() + timeout_s
         with self._changed:
-            while timeout_s > 0 and not self._ended and self._size < self._plenty:
+            while timeout_s > 0 and not self._ended and len(self._data) < self._plenty:
                 now_s = clock.elapsed_s()
-                if self._pieces and now_s >= self._due_s:
+                if self._data and now_s >= self._due_s:
                     break
                 if now_s >= ends_s:
                     return b""
-                self._changed.wait(min(ends_s, self._due_s if self._pieces else ends_s) - now_s)
-            taken = b"".join(self._pieces)
-            self._pieces.clear()
-            self._size = 0
+                self._changed.wait((min(ends_s, self._due_s) if self._data else ends_s) - now_s)
+            taken, self._data = self._data, bytearray()
             self._changed.notify_all()
             return taken

@@ -18,6 +18,7 @@ from necroscope.clock import NS
 
 PASSES_NS = (700_000_000, 800_000_000)
 TAKE_NS = 820_000_000
+MOMENT_NS = 20_000_000
 _SET_NAME, _GET_NAME = 15, 16
 _NAME_BYTES = 16
 
@@ -28,8 +29,8 @@ def until_pass_s(now_ns: int) -> float:
 
 
 def until_take_s(now_ns: int) -> float:
-    """Seconds for which to wait for more of what comes now; 0 behind the second pass."""
-    return max(0, TAKE_NS - now_ns % NS) / NS
+    """Seconds for which to wait for more of what comes now; a moment behind the second pass."""
+    return max(MOMENT_NS, TAKE_NS - now_ns % NS) / NS
 
 
 def leave_record() -> None:
