@@ -219,10 +219,10 @@ class PerfFeed:
                 decoder.tell_stacks_again()
             if data:
                 self._put(decoder.feed(data))
-            self._tell_names()
+                self._tell_names()
             if session.hangs_for_s() > HANGING_S:
                 return _HUNG
-            if online_cpus(self._host) != cpus:
+            if data and online_cpus(self._host) != cpus:
                 return "CPUs came or went"
             decoder.name_programs(self._name_programs)
             if self._frequency_hz != session.options.frequency_hz:

@@ -12,7 +12,7 @@ import os
 from typing import Any
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-_LARGE = 1 << 18
+_LARGE = 1 << 22
 
 
 def begin() -> None:

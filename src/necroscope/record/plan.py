@@ -35,6 +35,7 @@ from necroscope.store.writer import Writer
 _STACK_MIB = 8
 # Counting zombies takes at most a two-hundredth of a core.
 _CENSUS_REST = 200.0
+_FLUSH_S = 5.0
 
 
 def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
@@ -56,4 +57,5 @@ def open_writer(store: Path | None) -> Writer:
     signals = [*(signal for sensor in sensors for signal in sensor.signals), *SIGNALS]
     # The more cores, the more different stacks there are between two segments.
     stack_bytes = (_STACK_MIB + (os.cpu_count() or 1)) << 20
-    return Writer(to_write(store), signals=signals, stack_bytes=stack_bytes, at_any_cost=True)
+    # The recorder flushes each second by itself; in between, only when very much came.
+    return Writer(to_write(store), signals=signals, stack_bytes=stack_bytes, flush_s=_FLUSH_S, at_any_cost=True)

@@ -20,7 +20,7 @@ SIGNAL = Signal(
     "perf_unresolved_frames",
     "frames",
     "counter",
-    "Places in code (each counted once per half second) left without a name because their file was not read.",
+    "Places in code (each counted once per second) left without a name because their file was not read.",
     ("reason",),
 )
 _EVERY_S = 60.0

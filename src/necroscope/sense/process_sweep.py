@@ -2,8 +2,9 @@
 
 Reading the stat of every process is what makes a process table dear. A round spends at most `SWEEP_S` of CPU time:
 first on those that are wanted (who was sampled lately, who was worth telling in the round before), then on the others
-in turn, from where the round before stopped. On most nodes that is all of them; of 20,000 processes a round sees a few
-thousand, and who computes or waits is among the wanted ones.
+in turn, from where the round before stopped. On most nodes that is all of them; of 5,000 processes a round sees some
+2,000. Who computes is among the wanted ones; who waits for a core without ever getting it is seen when its turn comes,
+and from then on is wanted too.
 
 Source: /proc/PID/stat.
 """
@@ -21,7 +22,7 @@ from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
 from necroscope.sense.process import Process, parse_stat
 
-SWEEP_S = 0.06
+SWEEP_S = 0.03
 MAX_PROCESSES = 100_000
 
 _CHECKED_EVERY = 64
@@ -64,7 +65,8 @@ class ProcessSweep:
 
     def look(self, host: Host, wanted: Iterable[int] = (), others: bool = True) -> Round:
         """The next round; without `others`, only the wanted are looked at. A process is told against the round before:
-        one that was not looked at then is told from its next look on, unless it is younger than that."""
+        of one that was not looked at then is told that it waits, and what it used from its next look on, unless it is
+        younger than that."""
         self._round += 1
         now_ticks = host.clock().boottime_ns * _TICKS_PER_S // NS
         pids = [int(name) for name in host.entries("/proc") if name.isdecimal()]
@@ -106,9 +108,8 @@ class ProcessSweep:
             known, self._known[pid] = self._known.get(pid), (self._round, start, user, system)
             if known is None or known[1] != start:
                 return self._first_seen(text, user, system)
-            if known[0] != self._round - 1:
-                return None
-            used = user - known[2], system - known[3]
+            # Of one that was passed over in the round before, nobody knows when it used what it used.
+            used = (user - known[2], system - known[3]) if known[0] == self._round - 1 else (0, 0)
             if used == (0, 0) and not (fields[_STATE] == b"R" and _in_earnest(text)):
                 return None
             return Moved(parse_stat(text), max(0, used[0]), max(0, used[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.sense.perf import native
+from necroscope.sense.perf import cgroup_columns, cgroup_sums, native
+from necroscope.sense.perf.cgroup_columns import CgroupColumns
+from necroscope.sense.perf.cgroup_sums import _parents
+from necroscope.sense.perf.columns import RawRows
 from necroscope.sense.perf.hashing import FACTOR, HashIndex, SpanHasher, mix
+from necroscope.sense.perf.tracepoints import Field, Format
 
 
 def test_the_switch_decides(inner_loops: str) -> None:
@@ -82,3 +87,63 @@ def test_the_program_says_nothing_about_it() -> None:
     for value in ("0", "1"):
         done = subprocess.run([sys.executable, "-c", code], env={native.SWITCH: value}, capture_output=True)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def _churn_rows(told: list[tuple[str, int, int, bytes]]) -> RawRows:
+    """Records of tracepoints as perf brings them: which, root, id, path."""
+    kinds, parts = ("mkdir", "rmdir", "release", "attach_task", "other"), []
+    for kind, root, number, path in told:
+        if kind == "attach_task":
+            raw = struct.pack("<8xiiQiI", root, 1, number, 7, 32 | len(path) << 16) + path
+        else:
+            raw = struct.pack("<8xiiQI", root, 1, number, 28 | len(path) << 16) + path
+        parts.append((struct.pack("<I", len(raw)) + raw).ljust((len(raw) + 11) // 8 * 8, b"\0"))
+    return RawRows(
+        time=np.arange(len(told), dtype=np.uint64),
+        event=np.array([kinds.index(kind) for kind, *_ in told], np.int32),
+        pid=np.full(len(told), 9, np.uint32),
+        words=np.array([len(part) // 8 for part in parts], np.int64),
+        data=np.frombuffer(b"".join(parts), np.uint64),
+    )
+
+
+_HEAD = (Field("root", 8, 4, True), Field("id", 16, 8, False))
+_LIFE = (*_HEAD, Field("path", 24, 4, False, "__data_loc"))
+_MOVE = (
+    Field("dst_root", 8, 4, True),
+    Field("dst_id", 16, 8, False),
+    Field("pid", 24, 4, True),
+    Field("dst_path", 28, 4, False, "__data_loc"),
+)
+_TRACED = {
+    0: Format("cgroup", "cgroup_mkdir", 0, _LIFE),
+    1: Format("cgroup", "cgroup_rmdir", 1, (*_HEAD, Field("path", 24, 4, False, "__rel_loc"))),
+    2: Format("cgroup", "cgroup_release", 2, (*_HEAD, Field("path", 1 << 40, 4, False, "__data_loc"))),
+    3: Format("cgroup", "cgroup_attach_task", 3, _MOVE),
+}
+_NUMBERS = ("key", "root", "moved", "path_at", "path_size")
+_KINDS = st.sampled_from(("mkdir", "rmdir", "release", "attach_task", "other"))
+_PATHS = st.one_of(st.binary(max_size=40), st.sampled_from((b"/", b"/a/b/c", b"/a/b/d", b"a", b"")))
+
+
+@given(st.lists(st.tuples(_KINDS, st.integers(-5, 5), st.integers(0, (1 << 63) - 1), _PATHS), max_size=20))
+def test_records_of_cgroups_are_read_alike(told: list[tuple[str, int, int, bytes]]) -> None:
+    found = native.loops()
+    rows = _churn_rows(told)
+    columns = CgroupColumns.of(rows, _TRACED)
+    ours = [int(one) for name in _NUMBERS for one in getattr(columns, name)]
+    parents, ends = _parents(rows.data, columns, np.arange(len(rows))) if told else ([], [])
+    if found is None:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cgroup_columns, "loops", lambda: None)
+        patch.setattr(cgroup_sums, "loops", lambda: None)
+        twin = CgroupColumns.of(rows, _TRACED)
+        _, their_ends = _parents(rows.data, twin, np.arange(len(rows))) if told else ([], [])
+    assert columns.kind.tolist() == twin.kind.tolist()
+    assert ours == [int(one) for name in _NUMBERS for one in getattr(twin, name)]
+    assert list(map(int, ends)) == list(map(int, their_ends))
+    texts = [rows.data.tobytes()[at : at + end] for at, end in zip(columns.path_at.tolist(), ends, strict=True)]
+    assert [[one == other for other in parents] for one in parents] == [
+        [one == other for other in texts] for one in texts
+    ]

@@ -42,9 +42,9 @@ class TestReal:
 
     def test_data_comes_while_it_runs_and_nothing_remains(self) -> None:
         with PerfStarter(Host()).start() as session:
-            ends = time.monotonic() + 2.5
+            ends = time.monotonic() + 3.5
             took = [len(session.take(0.5) or b"") for _ in iter(lambda: time.monotonic() < ends, False)]
-            assert sum(size > 0 for size in took) >= 3
+            assert 3 <= sum(size > 0 for size in took) <= 40
             assert session.hangs_for_s() < 2.0
             pid = session.pid
         assert _gone(pid)
@@ -111,7 +111,7 @@ class TestWaysToWakeARealPerf:
     )
 
     @pytest.mark.parametrize(("lacks", "without"), WAYS)
-    def test_data_comes_every_half_second(self, tmp_path: Path, lacks: tuple[str, ...], without: list[str]) -> None:
+    def test_data_comes_every_second(self, tmp_path: Path, lacks: tuple[str, ...], without: list[str]) -> None:
         with load(), _real(tmp_path, lacks).start() as session:
             assert session.options == PerfOptions().without(named(without))
             assert _comes(session)
@@ -121,7 +121,7 @@ class TestWaysToWakeARealPerf:
             while time.monotonic() < ends:
                 if session.take(0.05):
                     late_s, came = max(late_s, time.monotonic() - came), time.monotonic()
-            assert late_s < 2.0, "0.5 s, and what a busy machine needs; without a waking it is minutes"
+            assert late_s < 2.0, "1 s, and what a busy machine needs; without a waking it is minutes"
             assert session.hangs_for_s() < 2.0
         assert _gone(session.pid)
 

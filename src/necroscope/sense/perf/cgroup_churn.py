@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from necroscope.sense.perf.cgroup_columns import ATTACH, MKDIR, RELEASE, RMDIR, CgroupColumns
 from necroscope.sense.perf.cgroup_sums import CgroupSums
 from necroscope.sense.perf.columns import RawRows
+from necroscope.sense.perf.hashing import HashIndex
 from necroscope.sense.perf.rows import CgroupSum
 from necroscope.sense.perf.tables import joined
 from necroscope.sense.perf.tracepoints import Format
@@ -107,7 +108,7 @@ class CgroupChurn:
     def _in_storm(self, rows: RawRows, columns: CgroupColumns) -> Sorted:
         """Decide for each cgroup, and thereby for all its records."""
         life = np.flatnonzero(columns.kind < ATTACH)
-        keys, place = np.unique(columns.key[life], return_inverse=True)
+        keys, place = _distinct(columns.key[life])
         kinds = columns.kind[life]
         made, removed, released = (_any(place[kinds == kind], keys.size) for kind in (MKDIR, RMDIR, RELEASE))
         told = self._told.has(keys)
@@ -151,7 +152,13 @@ class CgroupChurn:
         return found
 
 
-def _any(places: NDArray[np.int64], size: int) -> Mask:
+def _distinct(values: U64s) -> tuple[U64s, NDArray[np.int32]]:
+    """The distinct values in no promised order, and of each value its place among them."""
+    place, first = HashIndex(2 << values.size.bit_length()).add_unknown(values)
+    return values[first], place
+
+
+def _any(places: NDArray[np.int32], size: int) -> Mask:
     """At which places there is at least one."""
     return np.asarray(np.bincount(places, minlength=size) > 0, np.bool_)
 
@@ -168,9 +175,9 @@ def few_of_each(pids: NDArray[np.uint32]) -> NDArray[np.int64]:
     was that made cgroups."""
     left, found = np.arange(pids.size), []
     for _ in range(SAMPLES_OF_A_PROCESS):
-        first = left[np.unique(pids[left], return_index=True)[1]]
-        found.append(first)
-        left = np.setdiff1d(left, first, assume_unique=True)
+        _, first = HashIndex(2 << left.size.bit_length()).add_unknown(pids[left].astype(np.uint64))
+        found.append(left[first])
+        left = np.delete(left, first)
     chosen = np.sort(np.concatenate(found))
     if chosen.size > SAMPLES_MOST:
         chosen = chosen[np.linspace(0, chosen.size - 1, SAMPLES_MOST).astype(np.int64)]

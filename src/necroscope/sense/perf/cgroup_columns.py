@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.columns import RawRows
+from necroscope.sense.perf.native import Place, Places, loops
 from necroscope.sense.perf.tracepoints import CGROUP_KINDS, Field, Format
 
 MKDIR, RMDIR, RELEASE, ATTACH, OTHER = range(5)
 _ROOT_BITS = np.uint64(48)
+_LONGEST = 1 << 16
 
 I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]
@@ -44,6 +46,14 @@ class CgroupColumns:
         if not count:
             return cls(rows.time, kind, number.astype(np.uint64), root, rows.pid, moved, path_at, path_size)
         start = rows.start
+        native = loops()
+        if native is not None:
+            known = [_Places.of(formats.get(event)) for event in range(int(rows.event.max()) + 1)]
+            columns = {"kind": kind, "root": root, "number": number, "moved": moved}
+            columns |= {"path_at": path_at, "path_size": path_size}
+            native.cgroups(rows.data, start, rows.event, [_native_places(one) for one in known], columns)
+            key = (root.astype(np.uint64) << _ROOT_BITS) ^ number.astype(np.uint64)
+            return cls(rows.time, kind, key, root, rows.pid, moved, path_at, path_size)
         size = (rows.data[start] & np.uint64(0xFFFFFFFF)).astype(np.int64)
         for event in np.flatnonzero(np.bincount(rows.event)).tolist():
             places = _Places.of(formats.get(event))
@@ -86,7 +96,8 @@ class _Places:
             return None
         moved = fields.get("pid")
         least = max(part.offset + part.size for part in (root, number, path, moved) if part is not None)
-        return cls(CGROUP_KINDS.index(name), root, number, path, moved, least)
+        # No record is longer, whatever a description says.
+        return cls(CGROUP_KINDS.index(name), root, number, path, moved, least) if least <= _LONGEST else None
 
 
 class _Heads:
@@ -111,3 +122,23 @@ def _text_place(located: I64s, field: Field, begin: I64s, size: I64s) -> tuple[I
         start = start + field.offset + field.size
     length = np.where((start + length <= size) & (field.text != "array"), length, 0)
     return begin + start, length
+
+
+_NOWHERE = Place(-1, 0, signed=False)
+
+
+def _native_places(one: _Places | None) -> Places:
+    """The same for C."""
+    if one is None:
+        return Places(OTHER, -1, _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, 0, is_text=False)
+    root, number, path = (_place(field) for field in (one.root, one.id, one.path))
+    moved = _place(one.moved) if one.moved is not None else _NOWHERE
+    behind = one.path.offset + one.path.size if one.path.text == "__rel_loc" else 0
+    return Places(one.kind, one.least, root, number, path, moved, behind, is_text=one.path.text != "array")
+
+
+def _place(field: Field) -> Place:
+    """An integer; of a text, where it is."""
+    if field.text:
+        return Place(field.offset, min(field.size, 4), signed=False)
+    return Place(field.offset, field.size, field.signed)

@@ -59,7 +59,8 @@ class CgroupPaths:
             return
         told = _Told(records.words[records.start + _HEADER_WORDS], records)
         # An id that is told anew stands for another path, on kernels that use ids again.
-        for one in self._number.keys() & set(told.ids.tolist()):
+        named = np.fromiter(self._number, np.uint64, len(self._number))
+        for one in named[np.isin(named, told.ids)].tolist():
             del self._number[one]
         if _count(self._first) < self._first_most:
             _append(self._first, told)

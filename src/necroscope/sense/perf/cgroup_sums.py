@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from necroscope.sense.perf.cgroup_columns import MKDIR, RELEASE, RMDIR, CgroupColumns
 from necroscope.sense.perf.columns import RawRows
+from necroscope.sense.perf.native import loops
 from necroscope.sense.perf.rows import CgroupSum
 
 EVERY_NS = 10**9
@@ -115,6 +116,9 @@ class CgroupSums:
 def _parents(data: U64s, columns: CgroupColumns, at: I64s) -> tuple[U64s, I64s]:
     """A number for the parent of each path, and the length of its text."""
     begin, length = columns.path_at[at], np.minimum(columns.path_size[at], PATH_MOST - 8)
+    native = loops()
+    if native is not None:
+        return native.parents(data.view(np.uint8), begin, length, int(_SPREAD[0]))
     lead = begin & 7
     words = int((lead + length).max() + 7) >> 3
     where = (begin >> 3)[:, None] + np.arange(max(words, 1))

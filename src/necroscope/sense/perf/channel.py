@@ -22,16 +22,18 @@ class Channel:
         self._to_skip = 0
         self._window = FIRST_WINDOW
 
-    def join(self, data: bytes | memoryview) -> bytes:
+    def join(self, data: bytes | bytearray | memoryview) -> bytes | bytearray:
         """What was kept and what came, less what is to be skipped."""
         step = min(self._to_skip, len(data))
         self._to_skip -= step
-        piece = bytes(data[step:]) if step else bytes(data)
+        piece = data[step:] if step else data
+        if isinstance(piece, memoryview):
+            piece = bytes(piece)
         return self.rest + piece if self.rest else piece
 
-    def keep(self, buffer: bytes, place: int) -> None:
+    def keep(self, buffer: bytes | bytearray, place: int) -> None:
         """Keep the end of the buffer for the next time."""
-        self.rest = buffer[place:]
+        self.rest = bytes(memoryview(buffer)[place:])
 
     def skip(self, length: int, there: int) -> int:
         """Skip bytes; returns how many of those that are there, the others are skipped as they come."""
@@ -65,7 +67,7 @@ class Channel:
         self.lost = True
         self.skipped = 0
 
-    def find_round(self, buffer: bytes, place: int) -> int:
+    def find_round(self, buffer: bytes | bytearray, place: int) -> int:
         """The next end of a round, which ends the search; or as far as there is surely none."""
         found = buffer.find(FINISHED_ROUND, place)
         reached = found if found >= 0 else max(place, len(buffer) - HEADER_BYTES + 1)

@@ -148,21 +148,43 @@ def extracted(
     native = loops()
     if native is not None and not attr.sample_type & _BEFORE_CGROUP:
         return _in_one_pass(native, block, at, attr, event)
+    if native is not None and want_raw and attr.sample_type & _BEFORE_CGROUP == Sample.RAW:
+        return _traced(native, block, at, attr, event, few)
     extractor = _Extractor(block, at, attr, event, want_raw)
     rows, raws = extractor.rows(few)
     return Extracted(rows, raws, extractor.whole, extractor.broken, extractor.left_stacks)
 
 
-def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32]) -> Extracted:
+def _layout(attr: EventAttr) -> Layout:
     fields = (Sample.TIME, Sample.TID, Sample.CPU, Sample.PERIOD, Sample.IP)
     time, tid, cpu, period, ip = (-1 if (word := attr.word_of(field)) is None else word for field in fields)
     before, chain, cgroup = attr.words_before_variable(), attr.has(Sample.CALLCHAIN), attr.has(Sample.CGROUP)
-    layout = Layout(time, tid, cpu, period, ip, before, chain, cgroup)
-    columns = native.samples(block.words, block.start, block.size, at, layout)
+    return Layout(time, tid, cpu, period, ip, before, chain, cgroup)
+
+
+def _in_one_pass(native: Loops, block: Block, at: I64s, attr: EventAttr, event: NDArray[np.int32]) -> Extracted:
+    columns = native.samples(block.words, block.start, block.size, at, _layout(attr))
     whole = columns.pop("whole")
     own = event if whole.size == at.size else event[np.searchsorted(at, whole)]
     rows = SampleRows(event=own, **columns)
     return Extracted(rows, None, whole, int(at.size - whole.size))
+
+
+def _traced(
+    native: Loops,
+    block: Block,
+    at: I64s,
+    attr: EventAttr,
+    event: NDArray[np.int32],
+    few: Callable[[NDArray[np.uint32]], I64s] | None,
+) -> Extracted:
+    """What tracepoints wrote in one pass; the samples themselves, of which there may be few, in many."""
+    columns = native.raws(block.words, block.start, block.size, at, _layout(attr))
+    places = columns.pop("whole")
+    raws, whole = RawRows(event=event[places], **columns), at[places]
+    chosen = slice(None) if few is None else few(raws.pid)
+    rows, _ = _Extractor(block, whole[chosen], attr, raws.event[chosen]).rows(None)
+    return Extracted(rows, raws, whole, int(at.size - whole.size))
 
 
 class _Extractor:

@@ -54,6 +54,7 @@ class Intake:
 
     `thin_out`: of samples of tracepoints only some of each process are kept, while there is a storm of them.
     `tasks_only`: samples are passed over; for who only wants to know how things stood at some place of a recording.
+    `wants_cgroups`: records of cgroups are read; where tasks are asked for theirs, nobody needs them.
     """
 
     def __init__(self, events: Events, comm_names: Names, stats: Stats) -> None:
@@ -61,6 +62,7 @@ class Intake:
         self.files: ByHash[MappedFile] = ByHash()
         self.newest = self.complete = 0
         self.tasks_only = False
+        self.wants_cgroups = True
         self.wanted_raw: set[int] = set()
         self._events = events
         self._comm_names = comm_names
@@ -190,7 +192,7 @@ class Intake:
             sideband.notices(block, self._trailers, *_AT_ONCE),
             sideband.kernel_mappings(block, self._trailers),
             self._first_mapped(maps, before),
-            sideband.cgroups(block, self._trailers),
+            sideband.cgroups(block, self._trailers) if self.wants_cgroups else None,
         )
 
     def _first_mapped(self, maps: list[Mappings], before: int) -> list[tuple[MappedFile, int]]:

@@ -89,6 +89,108 @@ int64_t necro_samples(const uint64_t *words, const int64_t *start, const int64_t
     return kept;
 }
 
+/* What tracepoints wrote: behind the fixed words and the call chain, if any, a length in four bytes and so many bytes,
+ * padded to words. All of them are copied one after the other. `whole` gets the places within `at` of the samples that
+ * fit into their records. Returns how many. */
+int64_t necro_raws(const uint64_t *words, const int64_t *start, const int64_t *size, const int64_t *at, int64_t count,
+                   const struct layout *is, uint64_t *time, uint32_t *pid, int64_t *length_of, uint64_t *data,
+                   int64_t *whole, int64_t *data_words) {
+    int64_t kept = 0, filled = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t *sample = words + start[at[i]];
+        int64_t length = size[at[i]], cursor = is->before;
+        if (length < cursor)
+            continue;
+        if (is->chain) {
+            if (cursor >= length || sample[cursor] > MOST_WORDS)
+                continue;
+            cursor += 1 + (int64_t)sample[cursor];
+        }
+        if (cursor >= length)
+            continue;
+        int64_t own = ((int64_t)(uint32_t)sample[cursor] + 4 + 7) >> 3;
+        if (cursor + own + (is->cgroup != 0) > length)
+            continue;
+        time[kept] = is->time < 0 ? 0 : sample[is->time];
+        pid[kept] = is->tid < 0 ? UINT32_MAX : (uint32_t)sample[is->tid];
+        length_of[kept] = own;
+        memcpy(data + filled, sample + cursor, (size_t)own * sizeof *sample);
+        filled += own;
+        whole[kept++] = i;
+    }
+    *data_words = filled;
+    return kept;
+}
+
+struct field {
+    int32_t at, size, is_signed;
+};
+
+/* Where the fields of one cgroup tracepoint are. `least` bytes hold them all; -1: not such a tracepoint. `path` says
+ * where the text is: from the record's start, or from `behind` on; `moved.at` is -1 where there is none. */
+struct places {
+    int32_t kind, least;
+    struct field root, id, path, moved;
+    int32_t behind, is_text;
+};
+
+struct cgroups {
+    int8_t *kind;
+    int64_t *root, *number, *moved, *path_at, *path_size;
+};
+
+static int64_t number_at(const uint8_t *record, struct field is) {
+    uint64_t value = 0;
+    memcpy(&value, record + is.at, (size_t)is.size);
+    int unused = 64 - 8 * is.size;
+    return is.is_signed ? (int64_t)(value << unused) >> unused : (int64_t)value;
+}
+
+/* Fields of records of cgroup tracepoints, each beginning at a word of `data` with its length; those of others, or that
+ * are too short, stay as they are. */
+void necro_cgroups(const uint64_t *data, const int64_t *start, const int32_t *event, int64_t count,
+                   const struct places *all, int32_t events, const struct cgroups *out) {
+    for (int64_t i = 0; i < count; i++) {
+        if (event[i] < 0 || event[i] >= events || all[event[i]].least < 0)
+            continue;
+        const struct places *is = &all[event[i]];
+        const uint8_t *record = (const uint8_t *)(data + start[i]) + 4;
+        int64_t size = (int64_t)(uint32_t)data[start[i]];
+        if (size < is->least)
+            continue;
+        out->kind[i] = (int8_t)is->kind;
+        out->root[i] = number_at(record, is->root);
+        out->number[i] = number_at(record, is->id);
+        if (is->moved.at >= 0)
+            out->moved[i] = number_at(record, is->moved);
+        int64_t located = number_at(record, is->path), begin = (located & 0xFFFF) + is->behind;
+        int64_t length = located >> 16 & 0xFFFF;
+        out->path_at[i] = start[i] * 8 + 4 + begin;
+        out->path_size[i] = is->is_text && begin + length <= size ? length : 0;
+    }
+}
+
+/* Of each text its length up to its last slash, and a hash of that part. */
+void necro_parents(const uint8_t *octets, const int64_t *begin, const int64_t *length, int64_t count, uint64_t salt,
+                   uint64_t *hash, int64_t *end) {
+    for (int64_t i = 0; i < count; i++) {
+        const uint8_t *text = octets + begin[i];
+        int64_t last = length[i] - 1;
+        while (last > 0 && text[last] != '/')
+            last--;
+        last = last < 0 ? 0 : last;
+        uint64_t found = salt ^ (uint64_t)last;
+        for (int64_t place = 0; place < last; place += 8) {
+            uint64_t word = 0;
+            memcpy(&word, text + place, (size_t)(last - place < 8 ? last - place : 8));
+            found = (found ^ word) * SPREAD;
+            found ^= found >> 29;
+        }
+        hash[i] = found;
+        end[i] = last;
+    }
+}
+
 /* An open-addressed table as hashing.HashIndex keeps it. */
 struct table {
     uint64_t *key;

@@ -68,6 +68,42 @@ class _Table(ctypes.Structure):
     ]
 
 
+class Place(NamedTuple):
+    """A field of a tracepoint's record: where it begins, how many bytes it has, whether it is signed."""
+
+    at: int
+    size: int
+    signed: bool
+
+
+class Places(NamedTuple):
+    """Where the fields of one cgroup tracepoint are. `least` bytes hold them all; -1: it is none. The text of the path
+    is where its field says, counted from `behind`. Without a `moved` field, that one begins at -1."""
+
+    kind: int
+    least: int
+    root: Place
+    id: Place
+    path: Place
+    moved: Place
+    behind: int
+    is_text: bool
+
+
+class _Field(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int32) for name in Place._fields]
+
+
+class _Places(ctypes.Structure):
+    _fields_ = [
+        (name, _Field if name in ("root", "id", "path", "moved") else ctypes.c_int32) for name in Places._fields
+    ]
+
+
+class _Cgroups(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("kind", "root", "number", "moved", "path_at", "path_size")]
+
+
 class Loops:
     """The functions of the library. Arrays are contiguous and of the types that their names say."""
 
@@ -80,6 +116,9 @@ class Loops:
         frames = [place, place, ctypes.c_int32, place, place, place, number, ctypes.c_uint64, place, place, place]
         self._frames = _declared(library.necro_frames, number, *frames)
         self._hash = _declared(library.necro_hash, None, place, place, place, number, ctypes.c_uint64, place)
+        self._raws = _declared(library.necro_raws, number, *[place] * 4, number, *[place] * 7)
+        self._cgroups = _declared(library.necro_cgroups, None, *[place] * 3, number, place, ctypes.c_int32, place)
+        self._parents = _declared(library.necro_parents, None, *[place] * 3, number, ctypes.c_uint64, place, place)
 
     def walk(self, words: U64s, end: int) -> tuple[I64s, I64s, NDArray[np.uint32], NDArray[np.uint16]]:
         """Start, size, type and misc of the records that the words begin with; `end`: none starts there or later."""
@@ -113,6 +152,43 @@ class Loops:
             ctypes.byref(filled),
         )
         return {name: column[: filled.value if name == "chain" else kept] for name, column in columns.items()}
+
+    def raws(self, words: U64s, start: I64s, size: I64s, at: I64s, layout: Layout) -> dict[str, NDArray[Any]]:
+        """What the samples of tracepoints at some records wrote; `whole` are the places in `at` of those that are not
+        broken."""
+        count = at.size
+        columns: dict[str, NDArray[Any]] = {
+            "time": np.empty(count, np.uint64),
+            "pid": np.empty(count, np.uint32),
+            "words": np.empty(count, np.int64),
+            "data": np.empty(int(size[at].sum()), np.uint64),
+            "whole": np.empty(count, np.int64),
+        }
+        filled = ctypes.c_int64()
+        kept = self._raws(
+            *(one.ctypes.data for one in (words, start, size, at)),
+            count,
+            ctypes.byref(_Layout(*layout)),
+            *(one.ctypes.data for one in columns.values()),
+            ctypes.byref(filled),
+        )
+        return {name: column[: filled.value if name == "data" else kept] for name, column in columns.items()}
+
+    def cgroups(self, data: U64s, start: I64s, event: I32s, places: list[Places], columns: dict[str, Any]) -> None:
+        """Fill the columns from records of cgroup tracepoints; `places` by the number of the event."""
+        of_events = (_Places * len(places))(*(_placed(one) for one in places))
+        out = _Cgroups(**{name: column.ctypes.data for name, column in columns.items()})
+        rows = [np.ascontiguousarray(one) for one in (data, start, event)]
+        where = [one.ctypes.data for one in rows]
+        self._cgroups(*where, event.size, ctypes.byref(of_events), len(places), ctypes.byref(out))
+
+    def parents(self, octets: NDArray[np.uint8], begin: I64s, length: I64s, salt: int) -> tuple[U64s, I64s]:
+        """A hash of each text up to its last slash, and the length of that part."""
+        begin, length = np.ascontiguousarray(begin), np.ascontiguousarray(length)
+        hashes, ends = np.empty(begin.size, np.uint64), np.empty(begin.size, np.int64)
+        texts = (octets.ctypes.data, begin.ctypes.data, length.ctypes.data)
+        self._parents(*texts, begin.size, salt, hashes.ctypes.data, ends.ctypes.data)
+        return hashes, ends
 
     def find(self, table: Table, keys: U64s) -> I32s:
         """The number of each key, -1 for none."""
@@ -160,6 +236,10 @@ class Loops:
 def _declared(function: Any, result: Any, *arguments: Any) -> Any:
     function.restype, function.argtypes = result, arguments
     return function
+
+
+def _placed(one: Places) -> _Places:
+    return _Places(*(_Field(*part) if isinstance(part, Place) else part for part in one))
 
 
 def _seen(table: Table) -> Any:

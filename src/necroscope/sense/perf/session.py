@@ -6,7 +6,7 @@
     starter.ended(session)
 
 perf writes to a pipe. Its rings are large, so that nothing is lost while its core is taken by somebody else, and it is
-woken every half second to empty them (`launch/waking.py`); without, data would come when a ring is half full, minutes
+woken twice a second to empty them (`launch/rounds.py`); without, data would come when a ring is half full, minutes
 late. A thread of its own reads the pipe into memory and waits for nothing but perf. perf dies with us in any case. When
 it is closed, what it still had in its rings can be taken: also from a perf that somebody had stopped.
 """
@@ -14,21 +14,21 @@ it is closed, what it still had in its rings can be taken: also from a perf that
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
-import queue
 import signal
 import subprocess
 import threading
 from types import TracebackType
 
 from necroscope import clock
-from necroscope.clock import NS
+from necroscope.sense.perf.launch.chunks import Chunks
 from necroscope.sense.perf.launch.options import WAKE_S, PerfOptions
 from necroscope.sense.perf.launch.process import Launched
+from necroscope.sense.perf.launch.rounds import leave_record, until_pass_s
 
-QUEUE_BYTES = 64 << 20
+QUEUE_BYTES, PLENTY_BYTES = 64 << 20, 8 << 20
 CHUNK_BYTES = 1 << 20
-_BEFORE_S = 0.1
 # Opening events for hundreds of cores and telling every process of a slow machine takes perf this long at most.
 _BEGINS_S = 60.0
 _GOODBYE_S = 2.0
@@ -41,8 +41,8 @@ class PerfSession:
         self.options, self.lacking = options, lacking
         self._launched = launched
         self._process, self._waking = launched.process, launched.waking
-        self._chunks: queue.Queue[bytes] = queue.Queue(maxsize=QUEUE_BYTES // CHUNK_BYTES)
-        self._rest: list[bytes] = []
+        self._chunks = Chunks(QUEUE_BYTES, PLENTY_BYTES)
+        self._rest: list[bytes | bytearray] = []
         self._began_s = clock.elapsed_s()
         self._heard = False
         self._unheard_before = 0
@@ -68,18 +68,14 @@ class PerfSession:
         """What perf has complained of; of one that is closed too."""
         return self._said if self._ending.is_set() else self._launched.said()
 
-    def take(self, timeout_s: float) -> bytes | None:
-        """Everything that came, at least once per waking; None when perf has ended and all was taken."""
-        chunks, self._rest = self._rest, []
-        if chunks:
-            timeout_s = 0.0
-        with contextlib.suppress(queue.Empty):
-            chunks.append(self._chunks.get(timeout_s > 0, timeout_s))
-            while True:
-                chunks.append(self._chunks.get_nowait())
-        if not chunks and not self._reader.is_alive() and self._chunks.empty():
-            return None
-        return b"".join(chunks)
+    def take(self, timeout_s: float) -> bytes | bytearray | None:
+        """Everything that came, once a second; no bytes when that is not due within the time, None when perf has ended
+        and all was taken. Without any time: what is there at once."""
+        if self._rest:
+            rest, self._rest = self._rest, []
+            return b"".join([*rest, self._chunks.take(0.0)])
+        data = self._chunks.take(timeout_s)
+        return None if not data and self._chunks.over else data
 
     def hangs_for_s(self) -> float:
         """For how long perf has neither taken a waking nor written a byte: a stopped or stuck perf shows here. Time in
@@ -113,37 +109,30 @@ class PerfSession:
         self.close()
 
     def _keep_rest(self, patience_s: float) -> None:
-        """Take in what still comes, until the reader has seen the end: it waits for room in the queue."""
+        """Take in what still comes, until the reader has seen the end: it waits for room."""
         ends = clock.elapsed_s() + patience_s
-        while (alive := self._reader.is_alive()) or not self._chunks.empty():
-            with contextlib.suppress(queue.Empty):
-                self._rest.append(self._chunks.get(alive, 0.05))
-            if clock.elapsed_s() > ends:
-                return
+        while not self._chunks.over and clock.elapsed_s() < ends:
+            if data := self._chunks.take(0.0):
+                self._rest.append(data)
+            self._reader.join(0.02)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         fd = self._process.stdout.fileno()
-        while True:
-            try:
-                chunk = os.read(fd, CHUNK_BYTES)
-            except OSError:
-                return
-            if not chunk:
-                return
-            self._heard = True
-            self._unheard_before = self._waking.unheard
-            self._chunks.put(chunk)
+        room = bytearray(CHUNK_BYTES)
+        with contextlib.suppress(OSError):  # more than users may have, on some kernels
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
+        with contextlib.suppress(OSError):
+            while size := os.readv(fd, [room]):
+                self._heard = True
+                self._unheard_before = self._waking.unheard
+                self._chunks.put(memoryview(room)[:size])
+        self._chunks.end()
 
     def _wake(self) -> None:
-        while not self._ending.wait(_until_waking(clock.now().realtime_ns)) and self._process.poll() is None:
+        while not self._ending.wait(until_pass_s(clock.now().realtime_ns)) and self._process.poll() is None:
             before = self._waking.unheard
+            leave_record()
             self._waking.wake(self._process)
             if self._waking.unheard <= before:
                 self._heard, self._unheard_before = True, 0
-
-
-def _until_waking(now_ns: int) -> float:
-    """Seconds to the next waking: a little before whole and half seconds, when rows are written down."""
-    period_ns = int(WAKE_S * NS)
-    return (period_ns - (now_ns + int(_BEFORE_S * NS)) % period_ns) / NS

@@ -71,6 +71,7 @@ class Decoder:
         self._stacks = Stacks(self.symbols)
         self._flusher = Flusher(self.events, self.tasks, self._stacks, memory_root, churn)
         self._flusher.ask_tasks_for_cgroups = cgroup_of is not None
+        self._intake.wants_cgroups = cgroup_of is None
         self.symbols.files = self._intake.files.values
         self._pending_bytes = pending_bytes
         self._gaps: list[Gap] = []
@@ -82,7 +83,7 @@ class Decoder:
 
     # -- feeding ---------------------------------------------------------------------------------------------
 
-    def feed(self, data: bytes | memoryview) -> list[Row]:
+    def feed(self, data: bytes | bytearray | memoryview) -> list[Row]:
         """Take in the next bytes; returns what is complete and in order now."""
         self.stats.bytes += len(data)
         if self.symbols.objects is not None:
@@ -145,7 +146,7 @@ class Decoder:
 
     # -- records ---------------------------------------------------------------------------------------------
 
-    def _records(self, channel: Channel, data: bytes | memoryview, rows: list[Row]) -> None:
+    def _records(self, channel: Channel, data: bytes | bytearray | memoryview, rows: list[Row]) -> None:
         buffer = channel.join(data)
         place = 0 if channel is self._inner else self._header(buffer)
         while place >= 0 and len(buffer) - place >= HEADER_BYTES:
@@ -169,7 +170,7 @@ class Decoder:
             place += max(used, 0)
         channel.keep(buffer, max(place, 0))
 
-    def _header(self, buffer: bytes) -> int:
+    def _header(self, buffer: bytes | bytearray) -> int:
         """Where records start; -1 while the stream's header is not wholly there."""
         if self._header_read:
             return 0
@@ -182,7 +183,7 @@ class Decoder:
         self._header_read = True
         return PIPE_HEADER_BYTES
 
-    def _block(self, buffer: bytes, place: int, window: int, rows: list[Row]) -> int:
+    def _block(self, buffer: bytes | bytearray, place: int, window: int, rows: list[Row]) -> int:
         view = memoryview(buffer)[place : place + window + _LONGEST_RECORD]
         # Words must lie at multiples of eight in memory.
         block, used = walk(memoryview(bytes(view)) if place & 7 else view, window)
@@ -196,7 +197,7 @@ class Decoder:
                 self._flush(rows, self._intake.complete)
         return used
 
-    def _find_round(self, channel: Channel, buffer: bytes, place: int) -> int:
+    def _find_round(self, channel: Channel, buffer: bytes | bytearray, place: int) -> int:
         reached = channel.find_round(buffer, place)
         if not channel.lost:
             self.stats.skipped_bytes += channel.skipped
@@ -275,11 +276,13 @@ class Decoder:
 
     # -- records that perf writes ----------------------------------------------------------------------------------
 
-    def _special(self, channel: Channel, buffer: bytes, place: int, kind: int, size: int, rows: list[Row]) -> int:
+    def _special(
+        self, channel: Channel, buffer: bytes | bytearray, place: int, kind: int, size: int, rows: list[Row]
+    ) -> int:
         """Take one record; returns its length with what follows it, or `_WAIT` when it is not wholly there."""
         if place + size > len(buffer):
             return _WAIT
-        record = buffer[place : place + size]
+        record = bytes(buffer[place : place + size])
         if kind == Type.HEADER_TRACING_DATA and size >= 12:
             return self._tracing_data(channel, buffer, place, size)
         if kind == Type.AUXTRACE and size >= 16:
@@ -295,7 +298,7 @@ class Decoder:
             self.declared.take(kind, record)
         return size
 
-    def _tracing_data(self, channel: Channel, buffer: bytes, place: int, size: int) -> int:
+    def _tracing_data(self, channel: Channel, buffer: bytes | bytearray, place: int, size: int) -> int:
         length = struct.unpack_from("<I", buffer, place + HEADER_BYTES)[0]
         if length > _TRACING_DATA_BYTES:
             channel.lose()
@@ -303,7 +306,7 @@ class Decoder:
         end = place + size + int(length)
         if end > len(buffer):
             return _WAIT
-        self.add_formats(parse_tracing_data(buffer[place + size : end]))
+        self.add_formats(parse_tracing_data(bytes(buffer[place + size : end])))
         return end - place
 
     def _compressed(self, channel: Channel, record: bytes, rows: list[Row]) -> None:

@@ -107,8 +107,8 @@ FEATURES: tuple[Feature, ...] = (
         "wakes",
         BY_CONTROL,
         BY_SIGNAL,
-        f"perf has no control pipe (--control, which perf 5.10 has): a signal wakes it every {WAKE_S} s instead, and "
-        f"samples arrive up to {WAKE_S} s late, as with it",
+        "perf has no control pipe (--control, which perf 5.10 has): a signal wakes it as often instead, and samples "
+        "arrive as early",
         _says(r"`control'|--control|control fd|ctl-fd"),
         "control",
     ),
