@@ -23,6 +23,7 @@ from pathlib import Path
 
 from bench.big_store import PERIOD_NS, START_NS, Node, build, large_store
 from necroscope.clock import NS, iso
+from necroscope.event import Window
 from necroscope.query.chunks import chunks
 from necroscope.query.core_heat import around, core_heat
 from necroscope.query.flame import NARROWEST, Flame, flame
@@ -30,7 +31,6 @@ from necroscope.query.landmarks import symptoms
 from necroscope.query.profile import profile
 from necroscope.query.select import Select
 from necroscope.query.tree import tree
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Store
 
 RUNS = 7

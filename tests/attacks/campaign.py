@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attacks import ATTACKS, PROGRAMS, Attack
+from necroscope.event import event_of
+from necroscope.event_sentence import sentence
 from stage.hung_fuse import HungFuse
 from stage.recorders import PROGRAM, ask
 
@@ -259,7 +261,8 @@ def _outcome(
     kept: Kept,
     stop_s: float,
 ) -> Outcome:
-    events = ask(store, "select kind, text from events where source = 'recorder'")
+    rows = ask(store, "select * exclude (at) from events where source = 'recorder'")
+    events = [{"kind": row["kind"], "text": sentence(event_of(row))} for row in rows]
     texts = "\n".join(str(row["text"]) for row in events)
     kinds = {str(row["kind"]) for row in events}
     told = tuple((kind, sum(row["kind"] == kind for row in events)) for kind in sorted(kinds))

@@ -108,7 +108,7 @@ def test_around_an_event_or_a_time(necroscope: Program, store: Path, tmp_path: P
 
 
 def test_a_window_without_samples_can_be_taken(necroscope: Program, tmp_path: Path) -> None:
-    from necroscope.store.tables import Event
+    from necroscope.event import Event
     from necroscope.store.writer import Writer
 
     writer = Writer(tmp_path / "store")

@@ -8,8 +8,8 @@ import pytest
 
 from necroscope import clock
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.store.inbox import put
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.program import Program
 from stage.recorded import START_NS, Sample

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from necroscope.store.tables import Event
+from necroscope.event import Event
 from necroscope.store.writer import Writer
 from stage.looked import LOOP, One, batch
 from stage.program import Program

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.event import Event
 from necroscope.model import ParentCount
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.program import Program
 from stage.recorded import LOOP, START_NS, second, stack

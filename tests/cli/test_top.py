@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.store.catalog import segments
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.looked import IDLE, LOOP, SYSCALL, One, batch, look, record, second
 from stage.program import Program

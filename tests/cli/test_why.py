@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from necroscope.event import Event
 from necroscope.store.catalog import segments
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.incidents import INCIDENTS, unpacked
 from stage.program import Program

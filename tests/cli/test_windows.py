@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from necroscope.cli.windows import Wanted, chosen, window_options
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.exported import END_NS, RESET, fill, rows
 from stage.recorded import START_NS

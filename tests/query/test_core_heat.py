@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
+from necroscope.event import Event, Window
 from necroscope.query.core_heat import around, core_heat
 from necroscope.query.grid import Grid
 from necroscope.query.landmarks import symptoms
 from necroscope.query.select import Select
 from necroscope.store import rollups
 from necroscope.store.arrow import from_rows
-from necroscope.store.catalog import Window, create, segments
+from necroscope.store.catalog import create, segments
 from necroscope.store.core_peaks import LOOKS
 from necroscope.store.reader import Store
 from necroscope.store.rows import event_rows
 from necroscope.store.segment import write_segment
-from necroscope.store.tables import CORES, Event
+from necroscope.store.tables import CORES
 
 START_NS = 1_767_323_043 * NS
 SECONDS, PART_S, CPUS = 3600, 120, 3

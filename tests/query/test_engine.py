@@ -12,12 +12,12 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.model import Census, HostIdentity, ParentCount, ProcessUse, Sample, UnitState, ZombieName
 from necroscope.query.engine import Engine
 from necroscope.query.views import VIEWS
 from necroscope.sense.cpu import Cpu
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import LOOP, START_NS, SYSCALL, WALK, look, second, stack
 
@@ -393,8 +393,8 @@ def test_names_with_quotes(tmp_path: Path) -> None:
 
 
 def _life(at_s: float, kind: str, cgroup: int, hierarchy: int = 4, path: str = "/docker/a") -> Event:
-    text = f"hierarchy {hierarchy}, cgroup {cgroup}, level 2, by runc 77"
-    return Event(START_NS + int(at_s * NS), f"cgroup-{kind}", "perf", path, text)
+    at_ns = START_NS + int(at_s * NS)
+    return Event(at_ns, f"cgroup-{kind}", "perf", path, pid=77, task="runc", cgroup=cgroup, hierarchy=hierarchy)
 
 
 @pytest.mark.parametrize("sealed", [True, False])

@@ -9,10 +9,10 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.query.landmarks import events, extent, find_event, symptoms
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.looked import One, batch
 from stage.recorded import START_NS
@@ -20,7 +20,7 @@ from stage.recorded import START_NS
 RESET = Event(START_NS + NS, "nic-reset", "kmsg", "eth0", "eth0: reset")
 LATER = Event(START_NS + 5 * NS, "nic-reset", "kmsg", "eth1", "eth1: reset")
 MARK = Event(START_NS + 3 * NS, "mark", "mark", "", "deployed")
-BORN = Event(START_NS + 2 * NS, "cgroup-mkdir", "perf", "/a", "hierarchy 0, cgroup 7")
+BORN = Event(START_NS + 2 * NS, "cgroup-mkdir", "perf", "/a", cgroup=7, hierarchy=0)
 LIVE = Event(START_NS + 9 * NS, "job-failed", "mark", "", "job 4711")
 ALL = (START_NS, START_NS + 60 * NS)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from necroscope.clock import NS
+from necroscope.event import Event, event_of
 from necroscope.query.lives import RELEASE_NS, lives, lives_of
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import START_NS
 
 
 def _event(second: int, kind: str, cgroup: int, path: str = "/a", pid: int = 7) -> dict[str, object]:
-    text = f"hierarchy 4, cgroup {cgroup}, level 1, by pid {pid}"
-    return {"at_ns": START_NS + second * NS, "kind": f"cgroup-{kind}", "subject": path, "text": text}
+    fields = {"hierarchy": 4, "cgroup": cgroup, "pid": pid}
+    return {"at_ns": START_NS + second * NS, "kind": f"cgroup-{kind}", "subject": path, **fields}
 
 
 def test_removed_and_not_released_is_leaked_after_some_patience() -> None:
@@ -41,15 +41,15 @@ def test_an_id_that_is_used_again_begins_another_life() -> None:
     assert (second.path, second.removed_ns, second.released_ns) == ("/b", None, START_NS + 3 * NS)
 
 
-def test_words_that_tell_nothing_are_passed_over() -> None:
-    assert lives([{**_event(0, "mkdir", 1), "text": "whatever"}]) == []
+def test_events_that_name_no_cgroup_are_passed_over() -> None:
+    assert lives([{**_event(0, "mkdir", 1), "cgroup": None}]) == []
 
 
 def test_from_a_store(tmp_path: Path) -> None:
     writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
     rows = [_event(0, "mkdir", 1), _event(1, "rmdir", 1)]
-    writer.add_events([Event(int(str(row["at_ns"])), str(row["kind"]), "perf", "/a", str(row["text"])) for row in rows])
-    writer.add_events([Event(START_NS, "nic-reset", "kmsg", "eth0", "hierarchy 4, cgroup 8")])
+    writer.add_events([event_of({**row, "source": "perf"}) for row in rows])
+    writer.add_events([Event(START_NS, "nic-reset", "kmsg", "eth0", "hierarchy 4, cgroup 8", cgroup=8, hierarchy=4)])
     writer.close(merge=False)
     (life,) = lives_of(Store(tmp_path).snapshot(), (START_NS, START_NS + 9 * NS))
     assert (life.hierarchy, life.cgroup, life.made_ns, life.removed_ns) == (4, 1, START_NS, START_NS + NS)

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.query.sealed import again, damage, damaged, opened
 from necroscope.store.catalog import all_segments
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import START_NS
 

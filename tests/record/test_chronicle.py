@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.clock import NS, ClockReading
+from necroscope.event_sentence import sentence
 from necroscope.model import ContainerState, Reading, Record, Sample, Symptom, UnitState, Unseen
 from necroscope.record import chronicle as chronicle_module
 from necroscope.record.chronicle import Chronicle, told_since_boot
@@ -30,7 +31,8 @@ def test_a_symptom_is_told_once_and_again_as_another_kind() -> None:
     (risen,) = chronicle.events([_look(replace(RESET, kind="nic-reset", first_at_ns=5_200), sensor="kmsg")])
     assert risen.kind == "nic-reset"
     (later,) = chronicle.events([_look(replace(RESET, first_at_ns=9_000_000, repeats=3), sensor="kmsg")])
-    assert later.text == "TX q 5 is paused (×3)"
+    assert (later.text, later.count, later.queue) == ("TX q 5 is paused", 3, RESET.queue)
+    assert sentence(later) == "TX q 5 is paused (×3)"
 
 
 def test_restarts_are_differences() -> None:
@@ -39,7 +41,8 @@ def test_restarts_are_differences() -> None:
     assert chronicle.events([_look(UNIT)]) == []
     (event,) = chronicle.events([_look(replace(UNIT, restarts=5), at_ns=9)])
     assert (event.at_ns, event.kind, event.subject) == (9, "unit-restart", "leaky.service")
-    assert event.text == "2 more, 5 in all: exit-code, status 1, now activating (auto-restart)"
+    assert (event.count, event.reason) == (2, "exit-code, status 1, now activating (auto-restart)")
+    assert sentence(event) == f"2 more, the last one: {event.reason}"
     assert chronicle.events([_look(replace(UNIT, restarts=0))]) == []
 
 
@@ -47,7 +50,7 @@ def test_a_unit_that_was_in_no_trouble_at_the_look_before_had_not_restarted() ->
     chronicle = Chronicle()
     assert chronicle.events([_look()]) == []
     (event,) = chronicle.events([_look(UNIT)])
-    assert (event.kind, event.text[:19]) == ("unit-restart", "3 more, 3 in all: e")
+    assert (event.kind, event.count) == ("unit-restart", 3)
 
 
 def test_a_unit_of_which_the_look_before_may_not_have_told_everything_is_only_noted() -> None:
@@ -63,10 +66,10 @@ def test_starts_and_failures_stand_where_they_happened(monkeypatch: pytest.Monke
     assert chronicle.events([_look(runs)]) == []
     failed = replace(runs, starts=2, failures=1, started_us=50_000_000, ended_us=51_000_000)
     start, failure = chronicle.events([_look(failed)])
-    assert (start.kind, start.subject, start.text) == ("unit-start", UNIT.name, "2 starts since the look before")
+    assert (start.kind, start.subject, start.count) == ("unit-start", UNIT.name, 2)
     assert start.at_ns == 10**18 - 10 * 10**9
     assert (failure.kind, failure.at_ns) == ("unit-failure", 10**18 - 9 * 10**9)
-    assert failure.text == "exit-code, status 1, now activating (auto-restart)"
+    assert failure.reason == "exit-code, status 1, now activating (auto-restart)"
     assert chronicle.events([_look(failed)]) == []
     (later,) = chronicle.events([_look(replace(failed, failures=2, ended_us=0), at_ns=77)])
     assert (later.kind, later.at_ns) == ("unit-failure", 77)

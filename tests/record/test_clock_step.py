@@ -11,6 +11,7 @@ import pytest
 
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
+from necroscope.event import Event
 from necroscope.model import Reading, Sample, Signal
 from necroscope.record.recorder import Recorder
 from necroscope.record.unresolved import Unresolved
@@ -20,7 +21,6 @@ from necroscope.sense.perf.rows import Row
 from necroscope.sense.sampler import Sampler
 from necroscope.store.reader import Store
 from necroscope.store.retention import Retention
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import STACKS, batch, stack
 from stage.recorders import ask, told

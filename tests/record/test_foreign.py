@@ -14,6 +14,7 @@ import pytest
 from perf import recorded
 
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.query.engine import Engine
 from necroscope.record.foreign import How, import_file
 from necroscope.record.importing import Imported
@@ -25,7 +26,6 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import inbox
 from necroscope.store.catalog import all_segments
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 START_S = 1_767_323_045

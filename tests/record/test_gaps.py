@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,16 +10,17 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS, ClockReading, iso
+from necroscope.event import Event
+from necroscope.event_sentence import sentence
 from necroscope.model import Sample
-from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, Silence, hello, own_event, since_the_last
+from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, Silence, hello, since_the_last
 from necroscope.record.perf_rows import keep_rows
 from necroscope.record.timeline import Timeline
 from necroscope.sense.host import Host
 from necroscope.sense.perf.rows import Lost
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import LOOP, START_NS, batch, stack
-from stage.recorders import ask
+from stage.recorders import told
 
 NOW = ClockReading(START_NS + 600 * NS, 9000 * NS, 9000 * NS)
 THIS, OTHER = "6798175c-742c-4267-8b6e-92eb099ecb72", "00000000-1111-2222-3333-444444444444"
@@ -40,7 +42,7 @@ def _recorded(store: Path, *texts: tuple[str, str], looks: tuple[int, ...] = (0,
     for second in looks:
         writer.add_signals(START_NS + second * NS, [Sample("x", second)], OWN_SOURCE)
     for number, (kind, boot) in enumerate(texts):
-        writer.add_events([own_event(START_NS + number, kind, f"pid 7, boot {boot}")])
+        writer.add_events([Event(START_NS + number, kind, OWN_SOURCE, "recorder", pid=7, boot=boot)])
     writer.close()
     return store
 
@@ -61,7 +63,8 @@ def test_one_that_was_stopped(tmp_path: Path, host: Host) -> None:
         "recorder",
     )
     span = f"{iso(START_NS + 2 * NS)} to {iso(NOW.realtime_ns)}"
-    assert event.text == f"nothing was recorded from {span} (598.0 s): the recorder was stopped"
+    assert sentence(event) == f"nothing was recorded from {span} (598.0 s): the recorder was stopped"
+    assert (event.from_ns, event.to_ns, event.reason) == (event.at_ns, NOW.realtime_ns, "the recorder was stopped")
 
 
 def test_one_that_died_and_one_that_imports_since(tmp_path: Path, host: Host) -> None:
@@ -78,9 +81,8 @@ def test_a_boot_in_between_by_its_id_or_else_by_its_time(tmp_path: Path, host: H
     store = _recorded(tmp_path / "store", (STARTED, OTHER))
     hole, boot = since_the_last(store, host, NOW)
     assert hole.text.endswith("the recorder did not say goodbye, and the machine was booted in between")
-    assert boot == Event(
-        NOW.from_boottime(0) // NS * NS, "boot", "recorder", "host", f"the kernel started, boot {THIS}", NS
-    )
+    assert boot == Event(NOW.from_boottime(0) // NS * NS, "boot", "recorder", "host", uncertainty_ns=NS, boot=THIS)
+    assert sentence(boot) == f"the kernel started, boot {THIS}"
     unnamed = _recorded(tmp_path / "unnamed")
     assert len(since_the_last(unnamed, host, NOW)) == 1
     young = ClockReading(NOW.realtime_ns, 5 * NS, 5 * NS)
@@ -92,12 +94,14 @@ def test_a_clock_that_was_set_back(tmp_path: Path, host: Host) -> None:
     store = _recorded(tmp_path / "store", (STARTED, THIS), looks=(9000, 3, 5000))
     (event,) = since_the_last(store, host, NOW)
     assert event.at_ns == NOW.realtime_ns
-    assert iso(START_NS + 5000 * NS) in event.text
-    assert "set back" in event.text
+    assert (event.from_ns, event.to_ns) == (None, None), "a time that ends before it begins is none"
+    assert iso(START_NS + 5000 * NS) in event.reason
+    assert "set back" in sentence(event)
 
 
 def test_hello_names_process_and_boot(host: Host) -> None:
-    assert hello(host).endswith(f"boot {THIS}")
+    said = hello(host, 5, STARTED)
+    assert (said.at_ns, said.kind, said.pid, said.boot) == (5, STARTED, os.getpid(), THIS)
 
 
 # -- between two perfs ------------------------------------------------------------------------------------------
@@ -135,12 +139,13 @@ def test_stamps_keep_the_offset_of_their_time(step_s: float) -> None:
     assert line.turn(_reading(10.5, 1000.001)) == []
     (event,) = line.turn(_reading(11, 1000 + step_s))
     assert (event.kind, event.at_ns) == ("clock-step", int((1011 + step_s) * NS))
-    assert f"stepped by {step_s - 0.001:+.3f} s" in event.text
+    assert f"stepped by {step_s - 0.001:+.3f} s" in sentence(event)
+    assert ((event.to_ns or 0) - (event.from_ns or 0)) / NS == pytest.approx(step_s - 0.001)
     assert _placed(line, 10.2, 10.5, 11.0, 12.0) == pytest.approx(
         [1010.201, 1010.501, 1011.0 + step_s, 1012.0 + step_s], abs=0.002
     )
     (back,) = line.turn(_reading(11.5, 1000))
-    assert f"stepped by {-step_s:+.3f} s" in back.text
+    assert f"stepped by {-step_s:+.3f} s" in sentence(back)
     assert _placed(line, 10.5, 11.0, 11.4) == pytest.approx([1010.5, 1011.0 + step_s, 1011.4], abs=0.002)
 
 
@@ -173,10 +178,12 @@ def test_what_the_kernel_lost_is_counted_named_and_timed(tmp_path: Path) -> None
     rows = [batch([START_NS, START_NS + NS, START_NS + 2 * NS, START_NS + 9 * NS], [stack(LOOP)])]
     keep_rows(writer, [*rows, Lost(START_NS + 8 * NS, 70, cpu=1), Lost(START_NS + 1, 5)], 0)
     writer.close()
-    told = ask(tmp_path, "select subject, text from events order by at_ns desc")
-    assert [row["subject"] for row in told] == ["cpu1", "perf"]
-    assert told[0]["text"].startswith(f"70 records of perf were lost since {iso(START_NS + NS)}: ")
-    assert told[1]["text"].startswith(f"5 records of perf were lost since {iso(START_NS)}: ")
+    found = told(tmp_path, "samples-lost")
+    assert [(row["subject"], row["cpu"], row["count"], row["from_ns"]) for row in found] == [
+        ("perf", None, 5, START_NS),
+        ("cpu1", 1, 70, START_NS + NS),
+    ]
+    assert found[1]["text"].startswith(f"70 records of perf were lost since {iso(START_NS + NS)}: ")
 
 
 def _spy(store: Path) -> Callable[[str], list[int]]:

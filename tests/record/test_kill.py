@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.event import Event
 from necroscope.lab.zombies import ZombieFarm, own_name
 from necroscope.query.engine import Engine
 from necroscope.store.catalog import segments
 from necroscope.store.inbox import put
 from necroscope.store.reader import Store
 from necroscope.store.segment import read_segment
-from necroscope.store.tables import Event
 from stage.processes import wait_for
 from stage.recorders import alive, load, perf_of, recorder, sampled, stop, told, wait
 

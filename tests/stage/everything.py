@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.model import ParentCount, ProcessUse, Sample, Signal, UnitState, ZombieName
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.looked import One, batch, look, second
 from stage.recorded import START_NS
@@ -53,12 +53,13 @@ def events(number: int) -> list[Event]:
     """What happened in a second after the start."""
     at_ns = START_NS + number * NS + 1
     stuck = f"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [acme-trainer:{number}]"
-    life = f"hierarchy 2, cgroup {number}, level 3, by acme-agent 77"
     said = "deployed /srv/acme/model-v7.bin to 10.20.30.40"
     return [
         Event(at_ns, "nic-reset", "kmsg", "eth0", f"ena 0000:20:03.0 eth0: TX queue {number} timed out"),
         Event(at_ns + 1, "soft-lockup", "kmsg", "cpu1", stuck),
-        Event(at_ns + 2, "cgroup-rmdir", "perf", f"/docker/{JOB}", life),
+        Event(
+            at_ns + 2, "cgroup-rmdir", "perf", f"/docker/{JOB}", pid=77, task="acme-agent", cgroup=number, hierarchy=2
+        ),
         Event(at_ns + 3, "unit-start", "systemd", "acme-agent.service", "started"),
         Event(at_ns + 4, "acme-rollout", "mark", "blue7.acme.example", said),
     ]

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.query.chunks import chunks
 from necroscope.query.select import Select
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.show.export.source import Source
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import PERIOD_NS, STACKS, START_NS, batch, stack
 

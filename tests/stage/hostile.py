@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.model import ParentCount, Sample, Signal
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.everything import UNIT, USE, ZOMBIE
 from stage.looked import Frames, One, batch

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.model import ParentCount, ProcessUse, Sample, UnitState, ZombieName
 from necroscope.sense.zombie_names import ZombieNames
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.looked import Frames, One, batch
 from stage.recorded import START_NS
@@ -86,9 +86,9 @@ class Played:
 
     def leaks(self, at_s: float, path: str, number: int, pid: int = 1, hierarchy: int = 4) -> None:
         """A cgroup is made and removed, and never released."""
-        text = f"hierarchy {hierarchy}, cgroup {number}, level 2, by pid {pid}"
-        self.events.append(Event(at(at_s - 0.05), "cgroup-mkdir", "perf", path, text))
-        self.events.append(Event(at(at_s), "cgroup-rmdir", "perf", path, text))
+        for shift_s, kind in ((0.05, "cgroup-mkdir"), (0.0, "cgroup-rmdir")):
+            made = Event(at(at_s - shift_s), kind, "perf", path, pid=pid, cgroup=number, hierarchy=hierarchy)
+            self.events.append(made)
 
     def usual(self) -> None:
         """Every core does a little of this and that all along."""

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from necroscope.event import event_of
+from necroscope.event_sentence import sentence
 from necroscope.query.engine import Engine
 from necroscope.store.catalog import journals
 from necroscope.store.reader import Store
@@ -38,10 +41,10 @@ def ask(store: Path, query: str) -> list[dict[str, Any]]:
 
 
 def told(store: Path, kind: str, like: str = "%") -> list[dict[str, Any]]:
-    """Events of a kind, in the order of time."""
-    return ask(
-        store, f"select at_ns, subject, text from events where kind = '{kind}' and text like '{like}' order by at_ns"
-    )
+    """Events of a kind, in the order of time, in words; `like`: those whose words are like it."""
+    rows = ask(store, f"select * exclude (at) from events where kind = '{kind}' order by at_ns")
+    found = [row | {"text": sentence(event_of(row))} for row in rows]
+    return [row for row in found if fnmatchcase(row["text"], like.replace("%", "*"))]
 
 
 def alive(pid: int) -> bool:

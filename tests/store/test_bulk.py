@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.sense.perf.samples import Stack
 from necroscope.store.bulk import Bulk
 from necroscope.store.catalog import parse_segment, segments
 from necroscope.store.reader import Store
 from necroscope.store.segment import read_table
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import LOOP, START_NS, batch, second, stack
 

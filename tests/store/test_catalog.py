@@ -71,16 +71,16 @@ def test_journals_by_number(tmp_path: Path) -> None:
 
 def test_a_new_store_names_its_format(tmp_path: Path) -> None:
     create(tmp_path / "store")
-    assert json.loads((tmp_path / "store" / "format.json").read_text()) == {"store": "necroscope", "version": 2}
+    assert json.loads((tmp_path / "store" / "format.json").read_text()) == {"store": "necroscope", "version": 3}
     create(tmp_path / "store")
 
 
-@pytest.mark.parametrize("text", ['{"store": "necroscope", "version": 3}', '{"version": 3, "made-by": "somebody"}'])
+@pytest.mark.parametrize("text", ['{"store": "necroscope", "version": 4}', '{"version": 4, "made-by": "somebody"}'])
 def test_a_later_format_is_refused_with_a_hint(tmp_path: Path, text: str) -> None:
     create(tmp_path)
     (tmp_path / "format.json").write_text(text)
     for use in (check_format, create):
-        with pytest.raises(BadInput, match="format version 3; this program reads up to 2") as refused:
+        with pytest.raises(BadInput, match="format version 4; this program reads up to 3") as refused:
             use(tmp_path)
         assert refused.value.hint == "use a newer necroscope"
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Window
 from necroscope.model import Sample
 from necroscope.query.core_time import core_time
 from necroscope.query.engine import Engine
 from necroscope.store import excerpt as excerpts
-from necroscope.store.catalog import Window
 from necroscope.store.excerpt import Excerpt, excerpt
 from necroscope.store.reader import Store
 from necroscope.store.signals import SignalLog

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.sense.cpu import Cpu
 from necroscope.store.catalog import journals
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import LOOP, START_NS, look, second, stack
 
@@ -103,9 +103,10 @@ def read_events(data: bytes) -> list[dict[str, Any]]:
     (number,) = struct.unpack_from("<Q", data, 8)
     offset, index, rows = 16, 0, []
     kinds = {"unsigned 64-bit": pa.uint64(), "64-bit": pa.int64(), "text": pa.string()}
+    kinds |= {"32-bit": pa.int32(), "double": pa.float64()}
     section = PAGE.partition("### `events.parquet`")[2].partition("###")[0]
     columns = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)
-    schema = pa.schema([(name, kinds[kind]) for name, kind in columns])
+    schema = pa.schema([(name, kinds[kind.removesuffix(", may be null")]) for name, kind in columns])
     while offset < len(data):
         length, checksum = struct.unpack_from("<II", data, offset)
         payload = data[offset + 8 : offset + 8 + length]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
+from necroscope.event import Event
 from necroscope.store import inbox
 from necroscope.store.inbox import MAX_SUBJECT, MAX_TEXT, put, waiting
 from necroscope.store.reader import Store
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 GOOD = Event(1_767_323_045_000_000_000, "job-failed", "mark", "job 7", "job 7 failed")

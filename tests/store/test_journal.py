@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from necroscope.event import Event
 from necroscope.store import frames
 from necroscope.store.arrow import Tables
 from necroscope.store.frames import MAGIC, read
 from necroscope.store.journal import Journal
 from necroscope.store.rows import event_rows, sample_rows
-from necroscope.store.tables import Event
 from stage.recorded import START_NS, second
 
 FRAMES = 6

@@ -14,12 +14,12 @@ import pytest
 from necroscope import clock
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.query.engine import Engine
 from necroscope.store.catalog import all_segments, create, segments
 from necroscope.store.reader import Store
 from necroscope.store.retention import Retention
 from necroscope.store.rollups import roll_up
-from necroscope.store.tables import Event
 from necroscope.store.writer import LOST, Writer
 from stage.everything import fill
 from stage.recorded import START_NS, second

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
+from necroscope.event import Window, event_of
 from necroscope.query.engine import Engine
 from necroscope.query.profile import profile
 from necroscope.query.select import Select
-from necroscope.store.catalog import Window
 from necroscope.store.excerpt import LATER_NS, excerpt
 from necroscope.store.neutral_names import Names
 from necroscope.store.neutral_words import known_words, neutral_sentence
 from necroscope.store.reader import Store
-from necroscope.store.redact import COLUMNS, KEPT, Redactor
-from necroscope.store.tables import JOURNAL, Event
+from necroscope.store.redact import COLUMNS, FIELDS, KEPT, Redactor
+from necroscope.store.tables import JOURNAL
 from stage.everything import JOB, SECONDS, fill, texts_in
 from stage.recorded import START_NS
 
@@ -72,7 +72,7 @@ def test_ids_that_are_made_from_names_are_made_anew(stores: tuple[Store, Store])
             # Events of which nothing had to be changed are the same events.
             before = {
                 str(event.id)
-                for event in (Event(**row) for row in _rows(stores[0]))
+                for event in (event_of(row) for row in _rows(stores[0]))
                 if "acme" in event.subject + event.text + event.kind or JOB in event.subject
             }
         else:
@@ -129,7 +129,7 @@ def test_two_bundles_have_nothing_in_common() -> None:
 
 def test_every_text_column_is_decided_upon() -> None:
     """A column that is added must be said to be a name or none."""
-    whole = {"stacks": {"frames"}, "events": {"kind", "source", "subject", "text"}}
+    whole = {"stacks": {"frames"}, "events": {"kind", "source", "subject", *FIELDS}}
     for table in JOURNAL:
         texts = {column.name for column in table.columns if column.type in ("text", "word")}
         decided = set(COLUMNS.get(table.name, {})) | KEPT.get(table.name, set()) | whole.get(table.name, set())

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from necroscope.event import Window
 from necroscope.model import ProcessUse
 from necroscope.query.engine import Engine
 from necroscope.store import kernel_words
 from necroscope.store.bundle import pack, unpack
-from necroscope.store.catalog import Window
 from necroscope.store.excerpt import LATER_NS, excerpt
 from necroscope.store.kernel_tasks import entry
 from necroscope.store.neutral_names import Names

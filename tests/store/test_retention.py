@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.clock import NS, iso
+from necroscope.event import Event, event_of
+from necroscope.event_sentence import sentence
 from necroscope.store.catalog import Segment
 from necroscope.store.reader import Store
 from necroscope.store.retention import (
@@ -27,7 +29,6 @@ from necroscope.store.retention import (
 )
 from necroscope.store.rows import event_rows
 from necroscope.store.segment import write_segment
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import START_NS, second
 
@@ -157,6 +158,7 @@ def test_what_went_is_told_once_for_a_round(tmp_path: Path) -> None:
     assert (event["kind"], event["source"], event["subject"]) == ("retention", "recorder", "store")
     assert event["at_ns"] == START_NS + 2 * NS + 950_000_000, "not later than what is told of"
     window = f"from {iso(START_NS)} to {iso(event['at_ns'])}"
-    assert event["text"].startswith("3 segments (")
-    assert event["text"].endswith(f") {window} went: the store was full")
+    said = sentence(event_of(event))
+    assert said.startswith("3 segments (")
+    assert said.endswith(f") {window} went: the store was full")
     writer.close()

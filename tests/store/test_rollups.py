@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.store import rollups
 from necroscope.store.arrow import from_rows
 from necroscope.store.catalog import Segment, create, segments
@@ -18,7 +19,7 @@ from necroscope.store.reader import Store
 from necroscope.store.retention import Retention
 from necroscope.store.rows import event_rows
 from necroscope.store.segment import read_table, write_segment
-from necroscope.store.tables import CORES, Event
+from necroscope.store.tables import CORES
 
 START_NS = 1_767_323_040 * NS
 PART_S = 300

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.model import ParentCount, ProcessUse, UnitState, ZombieName
 from necroscope.store import pack, segment
 from necroscope.store.arrow import Tables, from_rows
@@ -29,7 +30,7 @@ from necroscope.store.rows import (
 )
 from necroscope.store.segment import merged, read_segment, read_table, write_segment
 from necroscope.store.signals import SignalLog
-from necroscope.store.tables import LIVE_STACKS, SEGMENT, Event
+from necroscope.store.tables import LIVE_STACKS, SEGMENT
 from stage.older import without_manifest
 from stage.recorded import LOOP, STACKS, START_NS, SYSCALL, WALK, batch, look, second, stack
 
@@ -214,7 +215,7 @@ def test_a_flipped_byte_is_found_and_never_read_as_other_rows(tmp_path: Path) ->
     path = made.file("samples")
     whole, rows = path.read_bytes(), multiset(read_table(made, "samples"))
     with pq.ParquetFile(path) as file:
-        assert file.metadata.metadata[b"necroscope"] == b"2"
+        assert file.metadata.metadata[b"necroscope"] == b"3"
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         with pytest.raises(Damaged):

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from necroscope.event import Event
 from necroscope.query.views import VIEWS
-from necroscope.store.tables import CORE_PEAKS, JOURNAL, ROLLUP, SEGMENT, SYMPTOM_SOURCES, Event, Table, valid_text
+from necroscope.store.tables import CORE_PEAKS, JOURNAL, ROLLUP, SEGMENT, SYMPTOM_SOURCES, Table, valid_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "store-format.md").read_text("utf-8")
 EVENT = Event(1_767_323_045_678_901_234, "nic-reset", "kmsg", "eth0", "ena 0000:00:05.0 eth0: reset")

@@ -21,6 +21,8 @@ import pytest
 from necroscope import clock
 from necroscope.clock import NS
 from necroscope.errors import BadInput, Unavailable
+from necroscope.event import Event, event_of
+from necroscope.event_sentence import sentence
 from necroscope.model import ParentCount, UnitState
 from necroscope.sense.cpu import Cpu
 from necroscope.store import compaction, journal
@@ -29,7 +31,6 @@ from necroscope.store.inbox import Waiting, put, waiting
 from necroscope.store.reader import Store
 from necroscope.store.retention import Retention
 from necroscope.store.segment import read_segment
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 from stage.recorded import LOOP, STACKS, START_NS, batch, look, second, stack
 
@@ -339,7 +340,7 @@ def test_what_was_told_in_lost_rows_is_told_again(tmp_path: Path, monkeypatch: p
     kinds = [row["kind"] for row in stored(tmp_path, "events")]
     assert kinds.count("recorder-gap") == 1, kinds
     assert kinds.count("retention") == 1, kinds
-    told = {row["kind"]: row["text"] for row in stored(tmp_path, "events")}
+    told = {row["kind"]: sentence(event_of(row)) for row in stored(tmp_path, "events")}
     assert told["recorder-gap"].startswith(f"{lost} samples and other rows")
     assert "No space left" in told["recorder-gap"]
     assert told["retention"].startswith("2 segments ("), "those that went for numbers 1 and 3"

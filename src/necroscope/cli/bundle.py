@@ -19,8 +19,8 @@ from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
     from necroscope.cli.windows import Wanted
+    from necroscope.event import Window
     from necroscope.store.bundle import Packed
-    from necroscope.store.catalog import Window
     from necroscope.store.excerpt import Excerpt
     from necroscope.store.reader import Store
 

@@ -15,14 +15,13 @@ from necroscope.cli.sources import store_options
 from necroscope.cli.times import Instant, refuse_backwards
 
 if TYPE_CHECKING:
+    from necroscope.event import Window
     from necroscope.query.patterns import Pattern
-    from necroscope.store.catalog import Window
     from necroscope.store.reader import Store
 
 _FOREVER_NS = (1 << 63) - 1
 # Patterns are looked for second by second: at most so many core-seconds, the latest ones.
 _MOST_CELLS = 10_000_000
-_FIELDS = ("id", "at", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns")
 
 
 @click.command()
@@ -70,11 +69,11 @@ def events(
 
     def asked() -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         with Engine(opened, window) as engine:
-            rows = engine.ask(f"select {', '.join(_FIELDS)} from events order by at_ns, id").rows()
+            rows = engine.ask("select * from events order by at_ns, id").rows()
             return engine.notes, rows
 
     notes, rows = apart(asked)
-    found = [row for row in rows if not kinds or row["kind"] in kinds]
+    found = [_told(row) for row in rows if not kinds or row["kind"] in kinds]
     looked = _patterns(opened, window) if with_patterns else []
     seen = [one for one in looked if not kinds or one.kind in kinds]
     if as_json and not quiet:
@@ -104,6 +103,15 @@ def _patterns(store: Store, window: Window) -> list[Pattern]:
         return patterns(core_time(snapshot, [(low, high)], []).within((low, high)))
 
     return again(read)
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without what it leaves open; its text is the sentence that its fields make."""
+    from necroscope.event import event_of
+    from necroscope.event_sentence import sentence
+
+    said = {name: value for name, value in row.items() if value is not None}
+    return said | {"text": sentence(event_of({name: said[name] for name in said if name != "at"}))}
 
 
 def _row(pattern: Pattern) -> dict[str, Any]:

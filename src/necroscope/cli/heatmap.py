@@ -117,13 +117,17 @@ def _grid(store: Store, select: Select, what: str, sub_second: bool, columns: in
 
 
 def _marks(snapshot: Snapshot, select: Select, grid: Grid) -> tuple[Mark, ...]:
+    from necroscope.event_sentence import sentence
     from necroscope.query.grid import Mark
     from necroscope.query.landmarks import symptoms
 
     found = symptoms(snapshot, select.window)[-_MARKS:]
     return tuple(
         Mark(
-            (event.at_ns - grid.from_ns) / grid.column_ns, event.kind, f"{event.subject} {event.text}".strip(), event.id
+            (event.at_ns - grid.from_ns) / grid.column_ns,
+            event.kind,
+            f"{event.subject} {sentence(event)}".strip(),
+            event.id,
         )
         for event in found
     )

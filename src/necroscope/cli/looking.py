@@ -18,10 +18,10 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 
 if TYPE_CHECKING:
+    from necroscope.event import Window
     from necroscope.query.profile import Profile
     from necroscope.query.rolled import Detail
     from necroscope.query.select import Select
-    from necroscope.store.catalog import Window
     from necroscope.store.reader import Store
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -28,10 +28,11 @@ def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> 
       necroscope mark "deployed the new image" --at -10m
     """
     from necroscope.clock import iso
+    from necroscope.event import Event
     from necroscope.store.catalog import check_format
     from necroscope.store.inbox import put
     from necroscope.store.place import to_write
-    from necroscope.store.tables import Event, valid_text
+    from necroscope.store.tables import valid_text
 
     if store is not None:
         # A folder that somebody mistyped must not become a store that nobody reads.

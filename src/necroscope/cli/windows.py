@@ -23,8 +23,8 @@ from necroscope.clock import NS, iso
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
+    from necroscope.event import Window
     from necroscope.query.select import Select
-    from necroscope.store.catalog import Window
     from necroscope.store.reader import Store
 
 DEFAULT_S = 60.0

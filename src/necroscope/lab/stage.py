@@ -250,8 +250,8 @@ class Stage:
 
     def mark(self, text: str, *, kind: str = "mark", subject: str = "", at_ns: int = 0) -> None:
         """Put an event on the timeline, as `necroscope mark` does."""
+        from necroscope.event import Event
         from necroscope.store.inbox import put
-        from necroscope.store.tables import Event
 
         put(self.store, Event(at_ns or clock.now().realtime_ns, kind, "mark", subject, text))
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Window
 from necroscope.query.ledger import Ledger, Task
 from necroscope.query.profile import Profile
 from necroscope.query.select import FOLDED
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.samples import UNKNOWN
-from necroscope.store.catalog import Window
 
 F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from necroscope.clock import NS
-from necroscope.store.catalog import Window
+from necroscope.event import Window
 
 MOST = 24
 WITHIN_NS = 3600 * NS

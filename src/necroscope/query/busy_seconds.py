@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.sample_time import timed
 from necroscope.query.select import Select
 from necroscope.sense.perf.idle import idle, innermost
 from necroscope.sense.perf.modules import in_kernel
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.query.chunk import Chunk, I64s, StackTexts, Words
 from necroscope.query.rolled import Detail, in_roll_ups, rolled, sealed_stacks, without_stacks
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.quantity import span
 from necroscope.query.core_time import CoreTime
 from necroscope.query.grid import Grid, columns_of
-from necroscope.store.catalog import Window
 from necroscope.store.core_peaks import cells, share
 from necroscope.store.core_times import COARSE_NS
 

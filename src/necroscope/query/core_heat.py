@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.query.core_grid import averaged, core_grid
 from necroscope.query.core_time import core_time
 from necroscope.query.grid import Grid, columns_of
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.core_peaks import COLUMNS, PEAK_NS, coarse, hidden, peaks
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over

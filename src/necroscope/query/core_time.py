@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.query.coarse_looks import Looked, left_over
 from necroscope.query.numbering import numbered
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Window
 from necroscope.store.core_times import COARSE_NS, MODES
 from necroscope.store.reader import Snapshot
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 
 # Also an idle node is sampled more often than that, by whoever records it.

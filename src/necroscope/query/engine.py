@@ -19,18 +19,19 @@ import duckdb
 import pyarrow as pa
 
 from necroscope.errors import BadInput
+from necroscope.event import Window
 from necroscope.query.answer import Answer
 from necroscope.query.dialect import quoted_at
 from necroscope.query.sql_files import SqlFiles, tables_of
 from necroscope.query.views import HELPERS, VIEWS, statement
 from necroscope.store.arrow import schema
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
-from necroscope.store.tables import JOURNAL, SEGMENT
+from necroscope.store.tables import EVENTS, JOURNAL, SEGMENT
 
 MEMORY = "1GiB"
 
 _TRIES = 3
+_OLDER = "older_events"
 _TABLE_FUNCTIONS = frozenset(
     {
         "unnest",
@@ -68,6 +69,7 @@ class Engine:
     def __init__(self, store: Store, window: Window | None = None, memory: str = MEMORY) -> None:
         self._store, self._window, self._memory = store, window, memory
         self._files: SqlFiles | None = None
+        self._older_read = False
         self.notes: tuple[str, ...] = ()
         self._connection = self._open()
 
@@ -80,6 +82,7 @@ class Engine:
             if self._files is not None and not self._files.check(tables):
                 self._reopen()
             try:
+                self._read_older(tables)
                 return self._answer(sql)
             except _FAILS as error:
                 if not self._files_changed():
@@ -100,6 +103,12 @@ class Engine:
     def _reopen(self) -> None:
         self.close()
         self._connection = self._open()
+
+    def _read_older(self, tables: frozenset[str]) -> None:
+        """Events of older segments, whose fields no SQL can make: read when the first question wants them."""
+        if "events" in tables and self._files is not None and not self._older_read:
+            self._connection.register(_OLDER, self._files.older_events(self._window))
+            self._older_read = True
 
     def _answer(self, sql: str) -> Answer:
         relation = self._connection.sql(sql)
@@ -123,6 +132,7 @@ class Engine:
 
     def _make_views(self, connection: duckdb.DuckDBPyConnection) -> None:
         snapshot = self._store.snapshot(self._window)
+        self._older_read = False
         self._files = files = SqlFiles(snapshot, self._files.damaged if self._files else ())
         self.notes = snapshot.notes + tuple(f"{path} is damaged and left out" for path in sorted(files.damaged))
         _make_sources(connection, snapshot, files)
@@ -139,9 +149,14 @@ class Engine:
 
 def _make_sources(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, files: SqlFiles) -> None:
     connection.execute("create schema store; create schema journal")
+    connection.register(_OLDER, schema(EVENTS).empty_table())
     for table in SEGMENT:
         paths = files.paths(table.name)
-        source = _parquet(paths, bool(table.later)) if paths else _empty(table.columns)
+        # Events of older files, which lack columns, come apart; of other tables, such files are few.
+        by_name = bool(table.later) and table is not EVENTS
+        source = _parquet(paths, by_name) if paths else _empty(table.columns)
+        if table is EVENTS:
+            source += f" union all by name select * from {_OLDER}"
         connection.execute(f"create view store.{table.name} as {source}")
     for table in JOURNAL:
         rows = snapshot.live.get(table.name, schema(table).empty_table())

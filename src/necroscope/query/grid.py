@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.store.catalog import Window
+from necroscope.event import Window
 
 F64s = NDArray[np.float64]
 

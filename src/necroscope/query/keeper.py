@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.query.chunk import Chunk
 from necroscope.query.ledger import F64s, I64s, Ledger, Task, sums
 from necroscope.query.numbering import numbered
 from necroscope.sense.perf.idle import is_idle
-from necroscope.store.catalog import Window
 
 _MOST_STACKS = 150_000
 _FOLD_ROWS = 300_000

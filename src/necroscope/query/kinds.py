@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from necroscope.event import Window
 from necroscope.query.chunk import Words
 from necroscope.query.chunks import chunks, row_groups
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import FOLDED, Select
 from necroscope.sense.perf.event_names import is_clock, is_time
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 

@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from necroscope.errors import BadInput
+from necroscope.event import Event, Window, event_of
 from necroscope.query.sealed import DAMAGE_HINT, damage, damaged, opened
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
 from necroscope.store.segment import read_table
-from necroscope.store.tables import SYMPTOM_SOURCES, Event, valid_text
+from necroscope.store.tables import EVENTS, SYMPTOM_SOURCES, valid_text
 
-_FIELDS = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
-
-
-def events(snapshot: Snapshot, window: Window, sources: tuple[str, ...] = ()) -> list[Event]:
-    """The events of a window, oldest first; with `sources`, those that one of these told."""
-    return _chosen(_event_tables(snapshot, window, _FIELDS, []), window, sources)
+_FIELDS = list(EVENTS.names)
 
 
-def _chosen(tables: Iterable[Any], window: Window, sources: tuple[str, ...]) -> list[Event]:
+def events(
+    snapshot: Snapshot,
+    window: Window,
+    sources: tuple[str, ...] = (),
+    kinds: Callable[[str], bool] | None = None,
+    notes: list[str] | None = None,
+) -> list[Event]:
+    """The events of a window, oldest first; with `sources`, those that one of these told; with `kinds`, those of kinds
+    that it wants. Of damaged files `notes` tell."""
+    return _chosen(_event_tables(snapshot, window, _FIELDS, [] if notes is None else notes), window, sources, kinds)
+
+
+def _chosen(
+    tables: Iterable[Any], window: Window, sources: tuple[str, ...], kinds: Callable[[str], bool] | None = None
+) -> list[Event]:
     found: dict[int, Event] = {}
     for table in tables:
         at_ns = table["at_ns"].to_numpy()
-        rows = table.filter(pa.array((at_ns >= window[0]) & (at_ns <= window[1])))
-        for row in rows.select(_FIELDS).to_pylist():
-            event = Event(**row)
-            if not sources or event.source in sources:
-                found[event.id] = event
+        inside = (at_ns >= window[0]) & (at_ns <= window[1])
+        if sources:
+            inside &= _says(table["source"], lambda source: source in sources)
+        if kinds is not None:
+            inside &= _says(table["kind"], kinds)
+        for row in table.filter(pa.array(inside)).select(_FIELDS).to_pylist():
+            event = event_of(row)
+            found[event.id] = event
     return sorted(found.values(), key=lambda event: event.at_ns)
+
+
+def _says(column: pa.ChunkedArray, wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
+    """Where a column of words has a wanted one; each word is asked about once."""
+    parts = [np.zeros(0, np.bool_)]
+    for chunk in column.chunks:
+        words = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        known = np.array([wanted(word) for word in words.dictionary.to_pylist()], np.bool_)
+        parts.append(known[words.indices.to_numpy()])
+    return np.concatenate(parts)
 
 
 def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Event]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.store.catalog import Window
+from necroscope.event import Window
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]

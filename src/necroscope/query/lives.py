@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.rows import Row, rows_of
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 _KINDS = frozenset({"cgroup-mkdir", "cgroup-rmdir", "cgroup-release"})
-_IDS = re.compile(r"hierarchy (\d+), cgroup (\d+)(?:.*\bby pid (\d+))?")
+_COLUMNS = ["at_ns", "kind", "subject", "hierarchy", "cgroup", "pid"]
 # The kernel may take this long to release what nothing pins.
 RELEASE_NS = 5 * NS
 
@@ -37,8 +36,7 @@ class Life:
 
 def lives_of(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Life]:
     """The cgroups that were made, removed or released in a window, by time."""
-    columns = ["at_ns", "kind", "subject", "text"]
-    rows = rows_of(snapshot, "events", window, columns, lambda row: row["kind"] in _KINDS, 300_000, notes)
+    rows = rows_of(snapshot, "events", window, _COLUMNS, lambda row: row["kind"] in _KINDS, 300_000, notes)
     return lives(rows)
 
 
@@ -47,18 +45,16 @@ def lives(rows: Iterable[Row]) -> list[Life]:
     found: dict[tuple[int, int], Life] = {}
     done: list[Life] = []
     for row in rows:
-        ids = _IDS.search(row["text"])
-        if ids is None:
+        if row["hierarchy"] is None or row["cgroup"] is None:
             continue
-        key = int(ids[1]), int(ids[2])
-        who = int(ids[3]) if ids[3] else None
+        key = row["hierarchy"], row["cgroup"]
         life = found.get(key, Life(*key, row["subject"]))
         if row["kind"] == "cgroup-mkdir":
             if key in found:
                 done.append(found[key])
-            life = Life(*key, row["subject"], made_ns=row["at_ns"], maker=who)
+            life = Life(*key, row["subject"], made_ns=row["at_ns"], maker=row["pid"])
         elif row["kind"] == "cgroup-rmdir":
-            life = replace(life, removed_ns=row["at_ns"], remover=who, path=row["subject"] or life.path)
+            life = replace(life, removed_ns=row["at_ns"], remover=row["pid"], path=row["subject"] or life.path)
         else:
             life = replace(life, released_ns=row["at_ns"])
         found[key] = life

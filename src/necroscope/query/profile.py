@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.quantity import span
 from necroscope.query.chunks import Told
 from necroscope.query.core_time import Spent, spent
@@ -23,7 +24,6 @@ from necroscope.query.sealed import again
 from necroscope.query.select import FOLDED, Select
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store
 
 F64s = NDArray[np.float64]

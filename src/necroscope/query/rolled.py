@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.query.chunk import Chunk, StackTexts, Words
 from necroscope.query.numbering import numbered
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
 from necroscope.sense.perf.idle import idle
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import exact
 from necroscope.store.segment import read_table

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from necroscope.event import Window
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import SEGMENT
 

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]

@@ -12,11 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
+
+from necroscope.clock import LAST_NS
+from necroscope.event import Window
 from necroscope.query.views import HELPERS, VIEWS
+from necroscope.store.arrow import joined, schema
 from necroscope.store.catalog import Segment
+from necroscope.store.manifest import format_of
+from necroscope.store.older_events import WITH_FIELDS
 from necroscope.store.reader import Snapshot
 from necroscope.store.sealed_file import UNREADABLE, open_sealed
-from necroscope.store.tables import SEGMENT
+from necroscope.store.segment import read_table
+from necroscope.store.tables import EVENTS, SEGMENT
 
 _TABLE = re.compile(r"\bstore\.(\w+)")
 _VIEW = re.compile(r"\b(?:from|join)\s+(\w+)\b(?!\.)")
@@ -31,14 +39,29 @@ class SqlFiles:
         self.damaged = set(damaged)
         self._right: set[Path] = set()
         self._holding = {table.name: snapshot.holding(table.name) for table in SEGMENT}
+        self._older = frozenset(one for one in self._holding[EVENTS.name] if _older(one))
 
     def paths(self, table: str) -> list[Path]:
-        """Where the rows of a table are."""
-        return [path for one in self._holding[table] if (path := one.file(table)) not in self.damaged]
+        """Where the rows of a table are that SQL can read as they are."""
+        older = self._older if table == EVENTS.name else frozenset()
+        return [one.file(table) for one in self._whole(table) if one not in older]
+
+    def older_events(self, window: Window | None) -> pa.Table:
+        """The events of segments that were written before events had fields, with these."""
+        parts = [schema(EVENTS).empty_table()]
+        for one in self._whole(EVENTS.name):
+            if one in self._older and (table := read_table(one, EVENTS.name)) is not None:
+                at_ns = table["at_ns"].to_numpy()
+                low, high = window or (0, LAST_NS)
+                parts.append(table.filter(pa.array((at_ns >= low) & (at_ns <= high))))
+        return joined(EVENTS, parts)
+
+    def _whole(self, table: str) -> list[Segment]:
+        return [one for one in self._holding[table] if one.file(table) not in self.damaged]
 
     def all(self) -> list[Path]:
         """Every file."""
-        return [path for table in self._holding for path in self.paths(table)]
+        return [one.file(table) for table in self._holding for one in self._whole(table)]
 
     def gone(self) -> bool:
         """Whether a segment was merged or removed meanwhile."""
@@ -62,6 +85,14 @@ class SqlFiles:
             self._right |= {one.file(name) for one, name in asked} - bad
         self.damaged |= bad
         return not bad
+
+
+def _older(segment: Segment) -> bool:
+    """Whether its events may lack columns. Of one that cannot tell: no; it is found to be damaged."""
+    try:
+        return format_of(segment) < WITH_FIELDS
+    except OSError:
+        return False
 
 
 def tables_of(sql: str) -> frozenset[str]:

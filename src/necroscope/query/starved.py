@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.core_time import CoreTime
-from necroscope.store.catalog import Window
 from necroscope.store.core_times import MODES
 
 F64s = NDArray[np.float64]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.event import Window
 from necroscope.query.chunk import Chunk
 from necroscope.query.coverage import profiled
 from necroscope.query.grid import Grid, columns_of
@@ -15,7 +16,6 @@ from necroscope.query.sample_time import timed
 from necroscope.query.select import Select
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
-from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 
 

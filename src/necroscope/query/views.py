@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from necroscope.event import Window
 from necroscope.sense.perf.modules import NOT_KERNEL
-from necroscope.store.catalog import Window
+from necroscope.store.tables import EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +88,10 @@ select distinct on (id) * from (select * from store.events union all select * fr
 """
 # One life of a cgroup: ids may be used again on old kernels, so each mkdir begins another life.
 _CGROUPS = r"""
-with told as (
-  select at_ns, kind, subject as path,
-    regexp_extract(text, 'hierarchy (\d+), cgroup (\d+)', ['hierarchy', 'cgroup']) as ids
-  from events where kind in ('cgroup-mkdir', 'cgroup-rmdir', 'cgroup-release')
-), lives as (
-  select at_ns, kind, path, try_cast(ids.hierarchy as integer) as hierarchy, try_cast(ids.cgroup as bigint) as cgroup,
-    count(*) filter (kind = 'cgroup-mkdir') over so_far as life
-  from told
-  window so_far as (partition by ids order by at_ns)
+with lives as (
+  select at_ns, kind, subject as path, hierarchy, cgroup, count(*) filter (kind = 'cgroup-mkdir') over so_far as life
+  from events where kind in ('cgroup-mkdir', 'cgroup-rmdir', 'cgroup-release') and cgroup is not null
+  window so_far as (partition by hierarchy, cgroup order by at_ns)
 )
 select min(at_ns) as at_ns, hierarchy, cgroup, any_value(path) as path,
   min(at_ns) filter (kind = 'cgroup-mkdir') as made_ns,
@@ -202,8 +198,9 @@ VIEWS = (
             ("kind", "what"),
             ("source", "who saw it"),
             ("subject", "to whom"),
-            ("text", "in words"),
+            ("text", "what somebody said about it"),
             ("uncertainty_ns", "the time is right give or take this"),
+            *((column.name, column.help) for column in EVENTS.columns if column.later),
         ),
         _EVENTS,
     ),

@@ -7,7 +7,6 @@ recorder: what an earlier one told of it is not told again.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,13 +14,15 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
+from necroscope.event import Event
+from necroscope.event_sentence import in_words
 from necroscope.model import ContainerState, Symptom, UnitState
 from necroscope.query import landmarks
 from necroscope.sense.kernel_log import KernelLog
 from necroscope.sense.sensor import Look
+from necroscope.sense.symptom_event import symptom_event
 from necroscope.store.reader import Store
 from necroscope.store.sealed_file import UNREADABLE
-from necroscope.store.tables import Event
 
 # Two looks place the same line of the log within this; the clocks are read anew each time.
 _SAME_NS = 1_000_000
@@ -29,7 +30,6 @@ _SYMPTOMS_KEPT = 512
 # Two recorders place it within this, or within a tenth of how uncertain the log's clock is: the bound is a wide one.
 _SAME_STORED_NS = NS
 _STORED_KEPT = 20_000
-_TIMES = re.compile(r" \(×\d+\)$")
 
 
 class Chronicle:
@@ -70,11 +70,11 @@ class Chronicle:
         self._units[unit.name] = unit
         if _more(before, unit, "starts"):
             times = (unit.starts or 0) - (before.starts or 0 if before else 0)
-            text = f"{times} starts since the look before" if times > 1 else "started"
-            yield Event(_utc_ns(unit.started_us), "unit-start", look.sensor, unit.name, text)
+            at_ns = _utc_ns(unit.started_us)
+            yield in_words(Event(at_ns, "unit-start", look.sensor, unit.name, count=times))
         if _more(before, unit, "failures"):
             at_ns = _utc_ns(unit.ended_us) if unit.ended_us else look.at_ns
-            yield Event(at_ns, "unit-failure", look.sensor, unit.name, _unit_text(unit))
+            yield in_words(Event(at_ns, "unit-failure", look.sensor, unit.name, reason=_unit_text(unit)))
         # A unit that was in no trouble at an earlier look, which saw all units, had not restarted then.
         if look.sensor in self._asked:
             self._restarts.setdefault(("unit-restart", unit.name), 0)
@@ -85,10 +85,7 @@ class Chronicle:
         if any(_same(symptom, told) for told in self._told):
             return
         self._told.append(symptom)
-        subject = symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task)
-        times = f" (×{symptom.repeats})" if symptom.repeats > 1 else ""
-        text = symptom.text + times
-        event = Event(symptom.at_ns, symptom.kind, symptom.source, subject, text, symptom.uncertainty_ns)
+        event = symptom_event(symptom)
         if not self._is_stored(event):
             yield event
 
@@ -96,11 +93,11 @@ class Chronicle:
         near_ns = max(_SAME_STORED_NS, event.uncertainty_ns // 10)
         return any(abs(event.at_ns - at_ns) <= near_ns for at_ns in self._stored.get(_words(event), ()))
 
-    def _restarted(self, look: Look, kind: str, name: str, times: int, text: str) -> Iterator[Event]:
+    def _restarted(self, look: Look, kind: str, name: str, times: int, why: str) -> Iterator[Event]:
         before = self._restarts.get((kind, name))
         self._restarts[kind, name] = times
         if before is not None and times > before:
-            yield Event(look.at_ns, kind, look.sensor, name, f"{times - before} more, {times} in all: {text}")
+            yield in_words(Event(look.at_ns, kind, look.sensor, name, reason=why, count=times - before))
 
     def _sight(self, look: Look) -> Iterator[Event]:
         reasons = frozenset(line.reason for line in look.reading.unseen)
@@ -109,7 +106,7 @@ class Chronicle:
         for reason in sorted(reasons - before):
             yield Event(look.at_ns, "sensor-blind", "recorder", look.sensor, reason)
         if before and not reasons:
-            yield Event(look.at_ns, "sensor-sees", "recorder", look.sensor, "sees again")
+            yield Event(look.at_ns, "sensor-sees", "recorder", look.sensor)
 
 
 def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
@@ -124,7 +121,7 @@ def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
 
 def _words(event: Event) -> tuple[str, ...]:
     """What two tellings of one symptom share: the count of its repeats may have grown."""
-    return event.kind, event.source, event.subject, _TIMES.sub("", event.text)
+    return event.kind, event.source, event.subject, event.text
 
 
 def _more(before: UnitState | None, after: UnitState, count: str) -> bool:

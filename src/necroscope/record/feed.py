@@ -16,6 +16,7 @@ from typing import Protocol
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
+from necroscope.event import Event
 from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.record.sampled import Sampled
 from necroscope.record.unresolved import Unresolved
@@ -32,7 +33,6 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.sense.perf.session import PerfSession
 from necroscope.sense.perf.stream import Decoder
 from necroscope.sense.perf.symbols import Symbols, live_symbols
-from necroscope.store.tables import Event
 
 TAKE_S = 0.5
 HANGING_S = 10.0
@@ -251,7 +251,7 @@ class PerfFeed:
         if found is not None:
             now = clock.now()
             from_ns, to_ns = now.from_monotonic(found[0]), now.from_monotonic(found[1])
-            self._events.put(gap(from_ns, to_ns, "perf", "no samples were taken", found[2]))
+            self._events.put(gap(from_ns, to_ns, "perf", found[2]))
 
 
 def _sampled(rows: list[Row]) -> str:

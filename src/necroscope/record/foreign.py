@@ -31,7 +31,6 @@ from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, 
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.core_times import LONGEST_NS
 from necroscope.store.imported import Note, take_note
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -164,8 +163,7 @@ def _keep(writer: Writer, path: Path, reader: Any, progress: Progress) -> tuple[
             writer.add_signals(row.at_ns, row.samples, row.source, LONGEST_NS)
             looks += 1
         elif isinstance(row, LogEvent):
-            fields = (row.at_ns, row.kind, row.source, row.subject, row.text, row.uncertainty_ns)
-            writer.add_events([Event(*fields)])
+            writer.add_events([row])
             events += 1
     return samples, events, looks
 

@@ -1,6 +1,6 @@
 """What was not recorded, told: from when to when, and why.
 
-A gap is an event `recorder-gap` at the time where it begins; its text names both ends. There are those between two
+A gap is an event `recorder-gap` at the time where it begins; its fields name both ends. There are those between two
 recorders (here), between two perfs (`Silence`), of looks that came late (`timeline.py`), and of rows that the disk did
 not take (the store tells those itself).
 """
@@ -8,7 +8,6 @@ not take (the store tells those itself).
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ import pyarrow as pa
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
+from necroscope.event import Event
+from necroscope.event_sentence import in_words
 from necroscope.sense.cpu import parse_stat
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import UNKNOWN, identify
@@ -27,14 +28,12 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.reader import Store
 from necroscope.store.sealed_file import UNREADABLE
 from necroscope.store.segment import read_table
-from necroscope.store.tables import Event
 
 STARTED, STOPPED, GAP, BOOT = "recorder-started", "recorder-stopped", "recorder-gap", "boot"
 OWN_SOURCE = "recorder"
 
 # A recorder told its boot when it began; further back than this nobody looks for that.
 _SEGMENTS = 32
-_BOOT = re.compile(r"\bboot ([0-9a-f]{8}-[0-9a-f-]{27})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +45,14 @@ class Before:
     stopped: bool = False
 
 
-def gap(from_ns: int, to_ns: int, subject: str, what: str, why: str) -> Event:
-    """Something is missing between two times."""
-    text = f"{what} {_span(from_ns, to_ns)}: {why}"
-    return Event(from_ns, GAP, OWN_SOURCE, subject, text)
+def gap(from_ns: int, to_ns: int, subject: str, why: str) -> Event:
+    """What the subject does is missing between two times."""
+    return in_words(Event(from_ns, GAP, OWN_SOURCE, subject, reason=why, from_ns=from_ns, to_ns=to_ns))
 
 
 def stuck(from_ns: int, to_ns: int, why: str) -> Event:
     """The disk took nothing for a while. What had to be dropped meanwhile is a gap, and told by the store."""
-    return Event(from_ns, "store-stuck", OWN_SOURCE, "store", f"rows waited in memory {_span(from_ns, to_ns)}: {why}")
+    return Event(from_ns, "store-stuck", OWN_SOURCE, "store", reason=why, from_ns=from_ns, to_ns=to_ns)
 
 
 def own_event(at_ns: int, kind: str, text: str, subject: str = "recorder") -> Event:
@@ -62,9 +60,9 @@ def own_event(at_ns: int, kind: str, text: str, subject: str = "recorder") -> Ev
     return Event(at_ns, kind, OWN_SOURCE, subject, text)
 
 
-def hello(host: Host) -> str:
-    """Which recorder this is, for its first and last event."""
-    return f"pid {os.getpid()}, boot {identify(host).boot_id}"
+def hello(host: Host, at_ns: int, kind: str) -> Event:
+    """Which recorder this is: its first and last event."""
+    return in_words(Event(at_ns, kind, OWN_SOURCE, "recorder", pid=os.getpid(), boot=_boot_id(host)))
 
 
 class Silence:
@@ -102,25 +100,21 @@ def since_the_last(store: Path, host: Host, now: ClockReading) -> list[Event]:
     if before is None:
         return []
     boot = _boot(host, now)
-    rebooted = _rebooted(before, identify(host).boot_id, boot.at_ns)
+    rebooted = _rebooted(before, boot.boot, boot.at_ns)
     ended = "the recorder was stopped" if before.stopped else "the recorder did not say goodbye"
     why = f"{ended}, and the machine was booted in between" if rebooted else ended
     return [_hole(before.last_ns, now.realtime_ns, why), *([boot] if rebooted else [])]
 
 
-def _span(from_ns: int, to_ns: int) -> str:
-    return f"from {clock.iso(from_ns)} to {clock.iso(to_ns)} ({(to_ns - from_ns) / NS:.1f} s)"
-
-
 def _hole(from_ns: int, to_ns: int, why: str) -> Event:
     if from_ns <= to_ns:
-        return gap(from_ns, to_ns, "recorder", "nothing was recorded", why)
-    text = f"nothing was recorded for a time that is not known: {why}; the last row before is of {clock.iso(from_ns)}"
-    return own_event(to_ns, GAP, f"{text}, so the clock was set back")
+        return gap(from_ns, to_ns, "recorder", why)
+    why = f"{why}; the last row before is of {clock.iso(from_ns)}, so the clock was set back"
+    return in_words(Event(to_ns, GAP, OWN_SOURCE, "recorder", reason=why))
 
 
 def _rebooted(before: Before, boot_id: str, booted_ns: int) -> bool:
-    if before.boot_id and boot_id != UNKNOWN:
+    if before.boot_id and boot_id:
         return before.boot_id != boot_id
     return before.last_ns < booted_ns
 
@@ -132,7 +126,12 @@ def _boot(host: Host, now: ClockReading) -> Event:
     except NecroscopeError:
         told_s = None
     at_ns = now.from_boottime(0) if told_s is None else told_s * NS
-    return Event(at_ns, BOOT, OWN_SOURCE, "host", f"the kernel started, boot {identify(host).boot_id}", NS)
+    return Event(at_ns, BOOT, OWN_SOURCE, "host", uncertainty_ns=NS, boot=_boot_id(host))
+
+
+def _boot_id(host: Host) -> str:
+    found = identify(host).boot_id
+    return "" if found == UNKNOWN else found
 
 
 def _before(store: Path) -> Before | None:
@@ -141,9 +140,8 @@ def _before(store: Path) -> Before | None:
         if last_ns is None:
             last_ns = _last_look(ticks)
         if last_ns is not None and (told := _last_told(events)):
-            kind, text = told
-            found = _BOOT.search(text)
-            return Before(last_ns, found[1] if found else "", kind == STOPPED)
+            kind, boot = told
+            return Before(last_ns, boot, kind == STOPPED)
     return None if last_ns is None else Before(last_ns)
 
 
@@ -151,7 +149,7 @@ def _newest_first(store: Path) -> Iterator[tuple[pa.Table | None, pa.Table | Non
     snapshot = Store(store).snapshot()
     yield snapshot.live.get("ticks"), snapshot.live.get("events")
     for segment in reversed(snapshot.segments[-_SEGMENTS:]):
-        yield read_table(segment, "ticks"), read_table(segment, "events", ["at_ns", "kind", "text"])
+        yield read_table(segment, "ticks"), read_table(segment, "events", ["at_ns", "kind", "boot"])
 
 
 def _last_look(ticks: pa.Table | None) -> int | None:
@@ -162,6 +160,6 @@ def _last_look(ticks: pa.Table | None) -> int | None:
 
 
 def _last_told(events: pa.Table | None) -> tuple[str, str] | None:
-    rows = events.select(["at_ns", "kind", "text"]).to_pylist() if events is not None else []
-    own = [(row["at_ns"], row["kind"], row["text"]) for row in rows if row["kind"] in (STARTED, STOPPED)]
+    rows = events.select(["at_ns", "kind", "boot"]).to_pylist() if events is not None else []
+    own = [(row["at_ns"], row["kind"], row["boot"] or "") for row in rows if row["kind"] in (STARTED, STOPPED)]
     return max(own)[1:] if own else None

@@ -19,6 +19,7 @@ from typing import Any, Protocol, Self
 import pyarrow as pa
 
 from necroscope.errors import BadInput, Unavailable
+from necroscope.event import Event, event_of
 from necroscope.record.crew import Progress, work_together
 from necroscope.record.perf_rows import keep_rows
 from necroscope.sense.importers.rows import with_sane_weights
@@ -28,7 +29,6 @@ from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.bulk import Bulk
 from necroscope.store.imported import Note, fingerprint, fingerprint_of_stream, merged, note_of, still_there, take_note
 from necroscope.store.segment import Staged, read_table
-from necroscope.store.tables import Event
 from necroscope.store.writer import Writer
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -141,8 +141,8 @@ def take_back(writer: Writer, names: Collection[str]) -> None:
 
 
 def _from_elsewhere(events: pa.Table | None) -> list[Event]:
-    rows = events.drop_columns(["id"]).to_pylist() if events is not None else []
-    return [Event(**row) for row in rows if row["source"] in _NOT_IMPORTED]
+    rows = events.to_pylist() if events is not None else []
+    return [event_of(row) for row in rows if row["source"] in _NOT_IMPORTED]
 
 
 def reuse_memory() -> None:

@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.clock import NS, iso
+from necroscope.event import Event
+from necroscope.event_sentence import RESUMED
 from necroscope.sense.perf.rows import CgroupEvent, CgroupSum, Gap, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.store.tables import Event
 
 CHURN = "cgroup-churn"
 Offsets = Callable[[NDArray[np.int64]], NDArray[np.int64] | int]
@@ -54,10 +54,17 @@ def keep_rows(writer: Keeps, rows: Iterable[Row], offset_ns: int | Offsets) -> i
 
 def _lost(row: Lost, offset_ns: int, since_ns: int | None) -> Event:
     """Records that are missing, up to the time of the event."""
-    subject = f"cpu{row.cpu}" if row.cpu >= 0 else "perf"
-    since = f" since {iso(since_ns + offset_ns)}" if since_ns is not None else ""
-    text = f"{row.count} records of perf were lost{since}: nobody emptied its ring in time"
-    return Event(row.at_ns + offset_ns, "samples-lost", "perf", subject, text)
+    at_ns, cpu = row.at_ns + offset_ns, row.cpu if row.cpu >= 0 else None
+    return Event(
+        at_ns,
+        "samples-lost",
+        "perf",
+        "perf" if cpu is None else f"cpu{cpu}",
+        cpu=cpu,
+        from_ns=None if since_ns is None else since_ns + offset_ns,
+        to_ns=at_ns,
+        count=row.count,
+    )
 
 
 def _last_before(row: Lost, rows: list[Row]) -> int | None:
@@ -73,26 +80,30 @@ def _last_before(row: Lost, rows: list[Row]) -> int | None:
 def _event(row: Row, offset_ns: int) -> Event | None:
     """The event that a row is; moves of tasks between cgroups are no events, there are too many."""
     if isinstance(row, Gap):
-        text = f"{row.skipped} bytes of perf's stream made no sense"
-        return Event(row.at_ns + offset_ns, "recorder-gap", "perf", "perf", text)
+        return Event(row.at_ns + offset_ns, "recorder-gap", "perf", "perf", count=row.skipped)
     if isinstance(row, Throttled):
-        what = "resumed sampling" if row.resumed else "stopped sampling because it took too long"
-        return Event(row.at_ns + offset_ns, "sampling-throttled", "perf", f"cpu{row.cpu}", f"the kernel {what}")
+        why = RESUMED if row.resumed else "it took too long"
+        return Event(row.at_ns + offset_ns, "sampling-throttled", "perf", f"cpu{row.cpu}", cpu=row.cpu, reason=why)
     if isinstance(row, CgroupSum):
-        return Event(row.at_ns + offset_ns, CHURN, "perf", row.parent, _churn(row))
+        return _churn(row, offset_ns)
     if isinstance(row, CgroupEvent) and row.kind != "attach_task":
-        text = f"hierarchy {row.root}, cgroup {row.id}, level {row.level}, by {row.comm or 'pid'} {row.pid}"
-        return Event(row.at_ns + offset_ns, f"cgroup-{row.kind}", "perf", row.path, text)
+        at_ns, kind = row.at_ns + offset_ns, f"cgroup-{row.kind}"
+        return Event(at_ns, kind, "perf", row.path, pid=row.pid, task=row.comm, cgroup=row.id, hierarchy=row.root)
     return None
 
 
-def _churn(row: CgroupSum) -> str:
-    """Sums, in the words of single events: which hierarchy, how many, who."""
-    seconds = (row.until_ns - row.at_ns) / NS
-    where = "below it" if row.parent else "below other parents"
-    by = f", most by pid {row.pid}" if row.pid >= 0 else ""
+def _churn(row: CgroupSum, offset_ns: int) -> Event:
+    """Sums: which hierarchy, how many were made, who. What else is known of them is the text."""
     examples = f", for example {', '.join(row.examples)}" if row.examples else ""
-    return (
-        f"hierarchy {row.root}: too many to be told one by one: {row.made} made, {row.removed} removed, {row.released} "
-        f"released {where} within {seconds:.1f} s, {row.whole} of them removed and released at once{by}{examples}"
+    return Event(
+        row.at_ns + offset_ns,
+        CHURN,
+        "perf",
+        row.parent,
+        f"{row.removed} removed, {row.released} released, {row.whole} of them removed and released at once{examples}",
+        pid=row.pid if row.pid >= 0 else None,
+        hierarchy=row.root,
+        from_ns=row.at_ns + offset_ns,
+        to_ns=row.until_ns + offset_ns,
+        count=row.made,
     )

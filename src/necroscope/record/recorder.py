@@ -19,7 +19,7 @@ from necroscope.record import frugal
 from necroscope.record.budget import Budget
 from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.record.feed import PerfFeed
-from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, own_event, since_the_last, stuck
+from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, since_the_last, stuck
 from necroscope.record.own_cost import OwnCost
 from necroscope.record.own_use import OwnUse
 from necroscope.record.perf_rows import keep_rows
@@ -105,7 +105,7 @@ class Recorder:
         """Record until `stop` is set or `for_s` seconds have passed; the last status."""
         now = clock.now()
         self._writer.add_events(since_the_last(self._writer.folder, self._host, now))
-        self._event(STARTED, hello(self._host))
+        self._tell_of_itself(STARTED)
         ends = None if for_s is None else clock.elapsed_s() + for_s
         second = now.realtime_ns // NS
         while not stop.is_set() and (ends is None or clock.elapsed_s() < ends):
@@ -155,7 +155,7 @@ class Recorder:
         if self._feed is not None:
             self._take_perf(self._feed.close())
         self._keep(self._sampler.finish())
-        self._event(STOPPED, hello(self._host))
+        self._tell_of_itself(STOPPED)
         self._writer.flush()
         last = self.status()
         seconds = max(last.seconds, 0.001)
@@ -232,8 +232,8 @@ class Recorder:
         self._log_seen = not unseen
         self._log_blind = "; ".join(f"{one.reason} ({one.hint})" if one.hint else one.reason for one in unseen)
 
-    def _event(self, kind: str, text: str) -> None:
-        self._writer.add_events([own_event(clock.now().realtime_ns, kind, text)])
+    def _tell_of_itself(self, kind: str) -> None:
+        self._writer.add_events([hello(self._host, clock.now().realtime_ns, kind)])
 
 
 def _until_next_turn(now_ns: int) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from necroscope import clock
+from necroscope.event import Event
 from necroscope.model import Sample, Signal
 from necroscope.record.budget import FREQUENCY, ORDER, PROCESSES, SYMBOLS, ZOMBIE_NAMES, Budget, Governor, Use
 from necroscope.record.feed import PerfFeed
@@ -17,7 +18,6 @@ from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.sense.sensor import Sensor
 from necroscope.sense.top_processes import TopProcesses
 from necroscope.sense.zombie_names import ZombieNames
-from necroscope.store.tables import Event
 
 SHEDS, RECOVERS = "recorder-sheds", "recorder-recovers"
 LOWER_HZ = 29

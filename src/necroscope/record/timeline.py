@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope import clock
 from necroscope.clock import NS, ClockReading
-from necroscope.record.gaps import gap, own_event
-from necroscope.store.tables import Event
+from necroscope.event import Event
+from necroscope.record.gaps import OWN_SOURCE, gap
 
 STEP_NS = 50_000_000
 SLEPT_NS = NS
@@ -61,13 +60,12 @@ def _told(before: ClockReading, now: ClockReading, moved_ns: int) -> list[Event]
     stepped_ns = moved_ns - slept_ns
     passed_ns = now.monotonic_ns - before.monotonic_ns
     if abs(stepped_ns) > STEP_NS:
-        shown = clock.iso(now.realtime_ns - stepped_ns)
-        text = f"the wall clock was stepped by {stepped_ns / NS:+.3f} s: {shown} became {clock.iso(now.realtime_ns)}"
-        events.append(own_event(now.realtime_ns, "clock-step", text, "clock"))
+        shown_ns, at_ns = now.realtime_ns - stepped_ns, now.realtime_ns
+        events.append(Event(at_ns, "clock-step", OWN_SOURCE, "clock", from_ns=shown_ns, to_ns=at_ns))
     if slept_ns > SLEPT_NS:
         began_ns = now.realtime_ns - slept_ns - passed_ns
-        events.append(gap(began_ns, now.realtime_ns, "host", "nothing was recorded", "the machine slept"))
+        events.append(gap(began_ns, now.realtime_ns, "host", "the machine slept"))
     if passed_ns > LATE_NS:
         why = "the recorder did not run: it was stopped, got no CPU, or waited for the disk"
-        events.append(gap(now.realtime_ns - passed_ns, now.realtime_ns, "sensors", "no signal was read", why))
+        events.append(gap(now.realtime_ns - passed_ns, now.realtime_ns, "sensors", why))
     return events

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from necroscope import clock
+from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.model import Sample, Signal
-from necroscope.record.gaps import own_event
+from necroscope.record.gaps import OWN_SOURCE
 from necroscope.sense.confined.pipeline import Incident
 from necroscope.sense.confined.refusal import ODD, SENTENCES, Refusal
 from necroscope.sense.perf.live_names import LiveNames
-from necroscope.store.tables import Event
 
 KIND, FAULT_KIND = "frames-unresolved", "symbols-refused"
 SIGNAL = Signal(
@@ -52,8 +53,8 @@ class Unresolved:
         self._told = self._total.copy()
         if fresh:
             parts = "; ".join(f"{count:,} because {SENTENCES[reason]}" for reason, count in fresh.most_common())
-            text = f"{fresh.total():,} frames unresolved: {parts}"
-            yield own_event(clock.now().realtime_ns, KIND, text, "perf")
+            at_ns = clock.now().realtime_ns
+            yield Event(at_ns, KIND, OWN_SOURCE, "perf", parts, count=fresh.total())
 
     def samples(self) -> list[Sample]:
         """The counts so far, by reason."""
@@ -62,8 +63,10 @@ class Unresolved:
 
 
 def _fault(incident: Incident, tenant: str) -> Event:
-    text = (
-        f"{SENTENCES[incident.reason]} at {incident.what} of process {incident.pid}: "
-        f"no symbols for {tenant} for {incident.seconds:.0f} s"
+    """Whose files are left alone, from when to when; the text says at what it went wrong."""
+    at_ns = clock.now().realtime_ns
+    until_ns = at_ns + int(incident.seconds * NS)
+    why, pid = SENTENCES[incident.reason], incident.pid
+    return Event(
+        at_ns, FAULT_KIND, OWN_SOURCE, tenant, str(incident.what), reason=why, pid=pid, from_ns=at_ns, to_ns=until_ns
     )
-    return own_event(clock.now().realtime_ns, FAULT_KIND, text, tenant)

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import Event
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import rows
 from necroscope.store.arrow import Tables, from_columns
 from necroscope.store.segment import Staged, stage_segment
-from necroscope.store.tables import LIVE_SAMPLES, LIVE_STACKS, Event, valid_text
+from necroscope.store.tables import LIVE_SAMPLES, LIVE_STACKS, valid_text
 
 MOST_ROWS = 1 << 19
 MOST_STACK_BYTES = 64 << 20

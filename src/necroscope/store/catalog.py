@@ -1,6 +1,6 @@
 """What a store consists of, told by names alone: no file is opened to know which times it holds.
 
-    STORE/format.json                                       {"store": "necroscope", "version": 2}
+    STORE/format.json                                       {"store": "necroscope", "version": 3}
     STORE/lock                                              who writes
     STORE/segments/FROM-TO-FIRST-LAST-CHECK/TABLE.parquet   sealed; FROM and TO are UTC nanoseconds, inclusive
     STORE/journal/NUMBER.journal                            not yet sealed
@@ -25,14 +25,14 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from necroscope import event
 from necroscope.errors import BadInput, Unavailable
 from necroscope.store.journal import SUFFIX
 from necroscope.store.private_files import make_folder, write_synced
 from necroscope.store.regular_file import read_regular
 from necroscope.store.tables import FORMAT_VERSION
 
-Window = tuple[int, int]
-"""From and to, UTC nanoseconds, both inclusive."""
+Window = event.Window
 
 _NAME = re.compile(r"([0-9]{19})-([0-9]{19})-([0-9]{8,15})-([0-9]{8,15})(?:-([0-9a-f]{8}))?")
 _JOURNAL = re.compile(r"([0-9]{8,15})" + re.escape(SUFFIX))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError
+from necroscope.event import Event
 from necroscope.store import inbox
 from necroscope.store.aside import bytes_below, segments_aside, set_aside
 from necroscope.store.catalog import (
@@ -28,7 +29,6 @@ from necroscope.store.numbers import expected, said_missing
 from necroscope.store.regular_file import is_regular, read_regular
 from necroscope.store.rollups import rollups
 from necroscope.store.sealed_file import damage_of
-from necroscope.store.tables import Event
 
 _STILL_COMING_S = 0.05
 _IN_A_STORE = frozenset(

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from necroscope.event import Window
 from necroscope.store.arrow import Tables, from_columns
-from necroscope.store.catalog import Window
 from necroscope.store.tables import CHANGES, SERIES, TICKS
 
 I64s = NDArray[np.int64]

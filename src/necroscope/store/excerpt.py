@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.event import Window
 from necroscope.store.arrow import WORD, Tables
-from necroscope.store.catalog import Segment, Window, create
+from necroscope.store.catalog import Segment, create
 from necroscope.store.cut_signals import cut_signals
 from necroscope.store.reader import Snapshot, Store
 from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from necroscope.store import older_events
 from necroscope.store.arrow import WORD, Tables, from_columns, joined, schema
 from necroscope.store.tables import JOURNAL, Table
 
@@ -135,9 +136,11 @@ def _table(name: str, buffer: pa.Buffer) -> pa.Table:
     declared = _TABLES[name]
     batch = _batch(declared, buffer)
     columns = {
-        name: column.dictionary_encode() if schema(declared).field(name).type == WORD else column
-        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        one: column.dictionary_encode() if schema(declared).field(one).type == WORD else column
+        for one, column in zip(batch.schema.names, batch.columns, strict=True)
     }
+    if older_events.lacking(name, batch.schema.names):
+        return older_events.filled(pa.table(columns))
     return from_columns(declared, columns)
 
 

@@ -1,6 +1,7 @@
 """Events from other processes: a file each, put down whole, taken up by whoever writes the store.
 
-    STORE/inbox/ID.json     an Event: {"at_ns": ..., "kind": ..., "source": ..., "subject": ..., "text": ..., ...}
+    STORE/inbox/ID.json     an Event: {"at_ns": ..., "kind": ..., "source": ..., "subject": ..., "text": ..., ...},
+                            without the fields that it leaves open
 
 So a mark needs no lock, works while the recorder runs, and waits for the next recorder when none does. Readers see it
 at once. An event that was taken up and not yet removed is there twice, under one id, and counts once. A file that is
@@ -14,20 +15,22 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
+from necroscope.event import TYPED, Event, event_of
 from necroscope.store.catalog import create
 from necroscope.store.private_files import make_folder, write_synced
 from necroscope.store.regular_file import is_regular, read_regular
-from necroscope.store.tables import Event, valid_text
+from necroscope.store.tables import EVENTS, valid_text
 
 MAX_BYTES = 1 << 16
 MAX_TEXT = 4_000
 MAX_SUBJECT = 1_000
+_TYPES = {column.name: column.type for column in EVENTS.columns}
 _KIND = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
@@ -40,7 +43,7 @@ def put(store: Path, event: Event) -> None:
     try:
         create(store)
         make_folder(folder)
-        write_synced(temporary, json.dumps(asdict(event)).encode() + b"\n")
+        write_synced(temporary, json.dumps(event.fields).encode() + b"\n")
         temporary.rename(folder / f"{event.id}.json")
     except OSError as error:
         with suppress(OSError):
@@ -96,7 +99,8 @@ def _read(path: Path) -> Event:
     fields = json.loads(read_regular(path, MAX_BYTES))
     at_ns, uncertainty_ns = (_number(fields[name]) for name in ("at_ns", "uncertainty_ns"))
     texts = {name: _text(fields[name]) for name in ("kind", "source", "subject", "text")}
-    event = Event(at_ns=at_ns, uncertainty_ns=uncertainty_ns, **texts)
+    typed = {name: _typed(name, fields[name]) for name in TYPED if name in fields}
+    event = event_of({"at_ns": at_ns, "uncertainty_ns": uncertainty_ns, **texts, **typed})
     if path.stem != str(event.id):
         raise ValueError(f"{path} is not what was put there")
     return event
@@ -106,6 +110,15 @@ def _number(value: Any) -> int:
     if type(value) is not int or not 0 <= value < LAST_NS:
         raise ValueError(f"{value!r:.20} is no number of nanoseconds")
     return value
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A value of a field that an event may leave open."""
+    if _TYPES[name] in ("text", "word"):
+        return _text(value)
+    if _TYPES[name] == "float64" and type(value) is float and 0.0 <= value < LAST_NS:
+        return value
+    return _number(value)
 
 
 def _text(value: Any) -> str:

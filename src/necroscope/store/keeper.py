@@ -12,7 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from necroscope import clock
-from necroscope.clock import NS, iso
+from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.quantity import size
 from necroscope.store import compaction
 from necroscope.store.aside import Part, bytes_below, parts, remove, set_aside
@@ -36,7 +37,6 @@ from necroscope.store.retention import (
 from necroscope.store.rollups import Roller, rollups
 from necroscope.store.sealed_file import UNREADABLE, damage_of
 from necroscope.store.segment import size_bytes
-from necroscope.store.tables import Event
 
 # For how long what was merged stays, for those who were reading it.
 GRACE_S = 30.0
@@ -277,10 +277,11 @@ def _age_s(segment: Segment) -> float:
 
 def _told(gone: list[Going], at_ns: int) -> Event:
     from_ns, to_ns = min(one.segment.from_ns for one in gone), max(one.segment.to_ns for one in gone)
-    segments = "1 segment" if len(gone) == 1 else f"{len(gone):,} segments"
-    reasons = " and ".join(dict.fromkeys(one.why for one in gone))
-    text = f"{segments} ({size(sum(one.bytes for one in gone))}) from {iso(from_ns)} to {iso(to_ns)} went: {reasons}"
-    return Event(at_ns, "retention", "recorder", "store", text)
+    why = " and ".join(dict.fromkeys(one.why for one in gone))
+    held = size(sum(one.bytes for one in gone))
+    return Event(
+        at_ns, "retention", "recorder", "store", held, reason=why, from_ns=from_ns, to_ns=to_ns, count=len(gone)
+    )
 
 
 def _recorded_ns(segments: list[Segment]) -> int:

@@ -1,6 +1,6 @@
 """What a sealed folder must hold: each file with its size, rows and checksums, so that damage and loss are noticed.
 
-    NAME/manifest.json   {"version": 2, "tables": {"samples": {"bytes": ..., "rows": ..., "pieces": [[END, CRC], ...]}}}
+    NAME/manifest.json   {"version": 3, "tables": {"samples": {"bytes": ..., "rows": ..., "pieces": [[END, CRC], ...]}}}
 
 A piece is a row group, the last one is the footer; pieces follow each other from the first byte to the last, and END
 is where one ends. CRC is CRC-32, as in zlib, of its bytes. The CRC-32 of the manifest itself ends the name of its
@@ -23,11 +23,9 @@ from typing import Any
 from necroscope.store.catalog import Segment
 from necroscope.store.private_files import write_synced
 from necroscope.store.regular_file import open_regular, read_regular
+from necroscope.store.tables import FORMAT_VERSION
 
 NAME = "manifest.json"
-VERSION = 2
-"""The first format version with manifests; one of a later version may list more."""
-
 MAX_BYTES = 1 << 20
 _TABLE = re.compile(r"[a-z_]{1,64}")
 _BLOCK = 1 << 20
@@ -87,7 +85,7 @@ def write_manifest(folder: Path, tables: Manifest) -> str:
         name: {"bytes": one.bytes, "rows": one.rows, "pieces": [list(piece) for piece in one.pieces]}
         for name, one in tables.items()
     }
-    data = json.dumps({"version": VERSION, "tables": told}, separators=(",", ":")).encode() + b"\n"
+    data = json.dumps({"version": FORMAT_VERSION, "tables": told}, separators=(",", ":")).encode() + b"\n"
     write_synced(folder / NAME, data)
     return f"{zlib.crc32(data):08x}"
 
@@ -95,11 +93,16 @@ def write_manifest(folder: Path, tables: Manifest) -> str:
 def manifest_of(segment: Segment) -> Manifest | None:
     """What a segment must hold; None for one that is older than manifests. `Damaged`: its manifest is not there any
     more, or not the one it was sealed with. `FileNotFoundError`: the segment is gone."""
-    return None if segment.check is None else _read(segment.path, segment.check)
+    return None if segment.check is None else _read(segment.path, segment.check)[1]
+
+
+def format_of(segment: Segment) -> int:
+    """The format version that a segment was written in. Raises as `manifest_of` does."""
+    return 1 if segment.check is None else _read(segment.path, segment.check)[0]
 
 
 @lru_cache(maxsize=512)
-def _read(folder: Path, check: int) -> Manifest:
+def _read(folder: Path, check: int) -> tuple[int, Manifest]:
     """Kept, as whoever looks at a segment opens several of its files, one after the other."""
     try:
         data = read_regular(folder / NAME, MAX_BYTES)
@@ -114,10 +117,11 @@ def _read(folder: Path, check: int) -> Manifest:
     return _parsed(data, folder)
 
 
-def _parsed(data: bytes, folder: Path) -> Manifest:
+def _parsed(data: bytes, folder: Path) -> tuple[int, Manifest]:
     try:
-        tables = json.loads(data)["tables"]
-        return {name: _listed(told) for name, told in tables.items() if _TABLE.fullmatch(name)}
+        said = json.loads(data)
+        version, tables = int(said["version"]), said["tables"]
+        return version, {name: _listed(told) for name, told in tables.items() if _TABLE.fullmatch(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{folder / NAME} cannot be understood") from error
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from necroscope import clock
+from necroscope.event import Window
 from necroscope.store import catalog, inbox, rollups
 from necroscope.store.arrow import Tables
 from necroscope.store.aside import segments_aside
-from necroscope.store.catalog import Segment, Window
+from necroscope.store.catalog import Segment
 from necroscope.store.frames import Contents, join, read
 from necroscope.store.lock import journal_told
 from necroscope.store.manifest import Damaged, manifest_of

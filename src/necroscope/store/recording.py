@@ -17,11 +17,12 @@ import pyarrow.parquet as pq
 
 from necroscope.clock import iso
 from necroscope.errors import BadInput
+from necroscope.event import Window
 from necroscope.sense.host import RECORDED, Host
 from necroscope.store import manifest
 from necroscope.store.arrow import schema
 from necroscope.store.bundle import MAX_BYTES, SCHEMA, Entry
-from necroscope.store.catalog import Window, parse_segment
+from necroscope.store.catalog import parse_segment
 from necroscope.store.tables import SEGMENT, Table
 
 if TYPE_CHECKING:

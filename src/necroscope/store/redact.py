@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from necroscope.event import Event, event_of
 from necroscope.sense.perf.samples import canonical_frame, stack_id
 from necroscope.sense.symptoms import catalogue
 from necroscope.store.arrow import WORD, Tables
@@ -22,7 +24,6 @@ from necroscope.store.kernel_tasks import Mask, entry, kernel_threads
 from necroscope.store.neutral_names import Names, is_kernel, is_unit
 from necroscope.store.neutral_words import neutral_sentence
 from necroscope.store.rows import event_rows
-from necroscope.store.tables import Event
 
 Change = Callable[[Names, str], str]
 
@@ -86,6 +87,16 @@ COLUMNS: dict[str, dict[str, Change]] = {
 }
 """What is changed word by word; stacks and events are changed as a whole. Threads of the kernel's, as `kernel_threads`
 finds them, are named by `Names.thread` instead."""
+FIELDS: dict[str, Change] = {
+    "text": neutral_sentence,
+    "reason": neutral_sentence,
+    "device": neutral_sentence,
+    "driver": neutral_sentence,
+    "task": neutral_sentence,
+    "path": Names.path,
+    "boot": lambda names, value: names.token("boot", value),
+}
+"""The texts of an event beside its subject. What a log names is changed as in its line, so that both still agree."""
 KEPT = {
     "series": {"source", "name"},
     "ticks": {"source"},
@@ -121,7 +132,7 @@ class Redactor:
         if "samples" in changed:
             changed |= self._stacks(changed["samples"], changed.get("stacks"))
         if "events" in changed:
-            changed["events"] = event_rows([self._event(Event(**row)) for row in _events(changed["events"])])
+            changed["events"] = event_rows([self._event(event_of(row)) for row in _events(changed["events"])])
         return changed
 
     def _words(self, name: str, table: pa.Table) -> pa.Table:
@@ -181,8 +192,11 @@ class Redactor:
     def _event(self, event: Event) -> Event:
         own = event.source != "mark" or event.kind in _MARKS or event.kind in catalogue().kinds
         kind = event.kind if own else self.names.token("kind", event.kind)
-        text = neutral_sentence(self.names, event.text)
-        return Event(event.at_ns, kind, event.source, self._subject(event), text, event.uncertainty_ns)
+        changed: dict[str, Any] = {
+            name: change(self.names, value) for name, change in FIELDS.items() if (value := getattr(event, name))
+        }
+        # Made from other names, it is another event: its id is made anew.
+        return replace(event, kind=kind, subject=self._subject(event), stored_id=None, **changed)
 
     def _subject(self, event: Event) -> str:
         if event.source == "recorder":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.event import TYPED, Event
 from necroscope.model import Census, ParentCount, ProcessUse, Record, UnitState, ZombieName
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.arrow import from_columns, from_rows
@@ -19,11 +22,14 @@ from necroscope.store.tables import (
     UNITS,
     ZOMBIE_NAMES,
     ZOMBIES,
-    Event,
     valid_text,
 )
 
 _INT64 = (1 << 63) - 1
+_LIMITS = {"int32": 1 << 31, "int64": 1 << 63, "float64": 1 << 63}
+_BASIC = attrgetter("kind", "source", "subject", "text")
+_TYPED = attrgetter(*TYPED)
+_MOST = tuple(_LIMITS.get(column.type, 0) for column in EVENTS.columns if column.later)
 
 
 def sample_rows(batch: SampleBatch) -> pa.Table:
@@ -49,8 +55,7 @@ def core_rows(rows: Sequence[Sequence[int | None]]) -> pa.Table:
 
 def event_rows(events: Iterable[Event]) -> pa.Table:
     """Events, each with its id."""
-    rows = [(event.id, event.at_ns, *map(valid_text, _texts(event)), event.uncertainty_ns) for event in events]
-    return from_rows(EVENTS, rows)
+    return from_rows(EVENTS, [_event_row(event) for event in events])
 
 
 def zombie_rows(at_ns: int, counts: Iterable[ParentCount]) -> pa.Table:
@@ -113,8 +118,16 @@ def record_rows(at_ns: int, records: Sequence[Record]) -> Iterator[tuple[str, pa
         yield ZOMBIE_NAMES.name, zombie_name_rows(at_ns, names)
 
 
-def _texts(event: Event) -> tuple[str, str, str, str]:
-    return event.kind, event.source, event.subject, event.text
+def _event_row(event: Event) -> tuple[Any, ...]:
+    typed = [None if value is None else _typed(value, most) for value, most in zip(_TYPED(event), _MOST, strict=True)]
+    return (event.id, event.at_ns, *map(valid_text, _BASIC(event)), event.uncertainty_ns, *typed)
+
+
+def _typed(value: Any, most: int) -> Any:
+    """A value of a field as its column takes it; null for what says nothing, and for a number that nobody can mean."""
+    if isinstance(value, str):
+        return valid_text(value) or None
+    return value if -most <= value < most else None
 
 
 def _field(unit: UnitState, name: str) -> object:

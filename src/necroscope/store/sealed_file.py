@@ -7,7 +7,7 @@ Parquet's own page checksums checked, which leave footers and page headers out.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +15,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from necroscope.store import older_events
 from necroscope.store.catalog import Segment
 from necroscope.store.manifest import NAME, Damaged, Listed, checksum, manifest_of
 from necroscope.store.regular_file import open_regular
@@ -45,26 +46,28 @@ class SealedFile:
             raise
         self.metadata = self._file.metadata
         self.num_row_groups: int = self._file.num_row_groups
+        self._older = older_events.lacking(path.stem, self._file.schema_arrow.names)
 
     @property
     def schema_arrow(self) -> pa.Schema:
         """Names and types of the columns."""
-        return self._file.schema_arrow
+        there = self._file.schema_arrow
+        return older_events.with_fields(there) if self._older else there
 
     def read(self, columns: Columns = None, use_threads: bool = False) -> pa.Table:
         """All rows."""
         self._check(range(self.num_row_groups))
-        return self._file.read(columns=columns, use_threads=use_threads)
+        return self._with_fields(columns, lambda some: self._file.read(columns=some, use_threads=use_threads))
 
     def read_row_group(self, number: int, columns: Columns = None, use_threads: bool = False) -> pa.Table:
         """The rows of one row group."""
-        self._check((number,))
-        return self._file.read_row_group(number, columns=columns, use_threads=use_threads)
+        return self.read_row_groups((number,), columns, use_threads)
 
     def read_row_groups(self, numbers: Sequence[int], columns: Columns = None, use_threads: bool = False) -> pa.Table:
         """The rows of some row groups."""
         self._check(numbers)
-        return self._file.read_row_groups(numbers, columns=columns, use_threads=use_threads)
+        read = self._file.read_row_groups
+        return self._with_fields(columns, lambda some: read(numbers, columns=some, use_threads=use_threads))
 
     @property
     def verifiable(self) -> bool:
@@ -87,6 +90,11 @@ class SealedFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _with_fields(self, columns: Columns, read: Callable[[Columns], pa.Table]) -> pa.Table:
+        if not self._older:
+            return read(columns)
+        return older_events.filled(read(older_events.needed(columns)), columns)
 
     def _check_end(self, listed: Listed) -> None:
         if os.fstat(self._fd).st_size != listed.bytes:

@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 
 from necroscope import clock
+from necroscope.event import Event
+from necroscope.event_sentence import in_words
 from necroscope.store.arrow import Tables
 from necroscope.store.aside import set_aside
 from necroscope.store.catalog import journals, sync_path
 from necroscope.store.journal import Journal, Lost, together
 from necroscope.store.keeper import Keeper
 from necroscope.store.segment import Staged, write_segment
-from necroscope.store.tables import Event
 
 GAP, DAMAGED = "recorder-gap", "store-damaged"
 
@@ -285,7 +286,16 @@ class Spool:
 
 def _gap(lost: list[Lost], reason: str) -> Event:
     """What is missing, as an event at the time where it begins to be missing."""
-    all_of = together(lost)
-    span = f"from {clock.iso(all_of.from_ns)} to {clock.iso(all_of.to_ns)}"
-    text = f"{all_of.samples:,} samples and other rows {span} were lost: {reason}"
-    return Event(all_of.from_ns, GAP, "recorder", "store", text)
+    one = together(lost)
+    return in_words(
+        Event(
+            one.from_ns,
+            GAP,
+            "recorder",
+            "store",
+            reason=reason,
+            from_ns=one.from_ns,
+            to_ns=one.to_ns,
+            count=one.samples,
+        )
+    )

@@ -7,11 +7,12 @@ change within a format version; a reader refuses a version that is newer than it
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Literal
 
-FORMAT_VERSION = 2
+from necroscope import event
+
+FORMAT_VERSION = 3
 
 Type = Literal["int32", "int64", "uint64", "float64", "text", "word"]
 """`word` is text that repeats a lot: it is kept as a dictionary."""
@@ -56,8 +57,8 @@ class Table:
         return replace(self, columns=tuple(column for column in self.columns if not column.later))
 
 
-def _later(name: str, text: str) -> Column:
-    return Column(name, "word", text, optional=True, later=True)
+def _later(name: str, text: str, kind: Type = "word", unit: str = "") -> Column:
+    return Column(name, kind, text, unit, optional=True, later=True)
 
 
 _AT = Column("at_ns", "int64", "when, UTC", "ns")
@@ -138,8 +139,23 @@ EVENTS = Table(
         Column("kind", "word", "what happened"),
         Column("source", "word", "who saw it: kmsg, mark, perf, recorder"),
         Column("subject", "word", "what it happened to"),
-        Column("text", "text", "the line or sentence that tells it"),
+        Column("text", "text", "what somebody said about it: a line of a log, the words of a mark; may be empty"),
         Column("uncertainty_ns", "int64", "the time is right give or take this", "ns"),
+        _later("cpu", "core that it is about", "int32"),
+        _later("device", "device, as the log names it"),
+        _later("driver", "its driver"),
+        _later("queue", "queue of the device", "int32"),
+        _later("reason", "why, in the words of who knows it: a driver, systemd, the recorder"),
+        _later("pid", "process", "int64"),
+        _later("task", "name of the process or thread"),
+        _later("cgroup", "the kernel's number of the cgroup, within its hierarchy", "int64"),
+        _later("hierarchy", "number of the hierarchy; 0 is the second version's", "int32"),
+        _later("path", "path of the cgroup; null where the subject is one, in events of the lives of cgroups"),
+        _later("from_ns", "begin of the time that it is about; what a stepped clock showed before", "int64", "ns"),
+        _later("to_ns", "end of that time; what a stepped clock showed afterwards", "int64", "ns"),
+        _later("count", "how many: restarts, lost samples, repeats of the line", "int64"),
+        _later("stall_s", "for how long something stood still", "float64", "s"),
+        _later("boot", "id of the boot"),
     ),
     ("at_ns",),
 )
@@ -334,27 +350,10 @@ SEGMENT = (
 ROLLUP = (CORE_PEAKS, SYMPTOMS, STACKS, FLAMES, TASKS)
 """What is rolled up over many segments."""
 
-SYMPTOM_SOURCES = ("kmsg", "dmesg", "journal", "ray", "mark")
-"""Who tells of trouble, among the sources of events."""
+SYMPTOM_SOURCES = event.SYMPTOM_SOURCES
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened at an instant, give or take `uncertainty_ns`."""
-
-    at_ns: int
-    kind: str
-    source: str
-    subject: str
-    text: str
-    uncertainty_ns: int = 0
-
-    @property
-    def id(self) -> int:
-        """64 bits that depend on the fields only; written as text in JSON."""
-        fields = (self.at_ns, self.kind, self.source, self.subject, self.text, self.uncertainty_ns)
-        data = "\x1f".join(map(str, fields)).encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+Event = event.Event
 
 
 def valid_text(text: str) -> str:

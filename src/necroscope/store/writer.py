@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
+from necroscope.event import Event
 from necroscope.model import ParentCount, Record, Sample, Signal, UnitState
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store import inbox, rows
@@ -33,7 +34,7 @@ from necroscope.store.segment import Staged
 from necroscope.store.signals import Key, SignalLog
 from necroscope.store.spool import Spool
 from necroscope.store.stackbook import StackBook
-from necroscope.store.tables import JOURNAL, LIVE_STACKS, Event
+from necroscope.store.tables import JOURNAL, LIVE_STACKS
 
 _MAX_PENDING = 50_000
 _MAX_SCALES = 100_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,7 @@ def test_a_unit_by_name_count_and_time(tmp_path: Path) -> None:
 
 def test_another_hierarchy_is_no_leak_of_memory(tmp_path: Path) -> None:
     node = zombie_incident()
-    node.events = [
-        Event(one.at_ns, one.kind, one.source, one.subject, one.text.replace("hierarchy 4", "hierarchy 9"))
-        for one in node.events
-    ]
+    node.events = [replace(one, hierarchy=9) for one in node.events]
     assert find_source(_leaks(node.write(tmp_path)), "zombies") is None
 
 
@@ -183,8 +181,8 @@ def test_directories_that_were_never_removed(tmp_path: Path) -> None:
     node.usual()
     node.gauges = {"memcg_hierarchy": 4.0}
     for number in range(30):
-        text = f"hierarchy 4, cgroup {number}, level 2, by pid 42"
-        node.events.append(Event(at(5 + number), "cgroup-mkdir", "perf", f"/system.slice/nest.service/d{number}", text))
+        path = f"/system.slice/nest.service/d{number}"
+        node.events.append(Event(at(5 + number), "cgroup-mkdir", "perf", path, pid=42, cgroup=number, hierarchy=4))
     found = find_source(_leaks(node.write(tmp_path), 55), "directories")
     assert found is not None
     assert found.subject == Subject("unit", "nest.service")

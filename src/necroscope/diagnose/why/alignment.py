@@ -1,70 +1,7 @@
-"""Whether two lists of moments belong together: steps of one within seconds of steps of the other, against chance.
-
-Two things that happen often are near each other all the time. So the share of leaks that have a restart near them is
-compared with the same after the restarts were shifted around by random amounts: what is as good then is no alignment.
-"""
+"""The old place of `diagnose/leak/alignment.py`."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from necroscope.diagnose.leak.alignment import Alignment, align
 
-import numpy as np
-from numpy.typing import NDArray
-
-from necroscope.clock import NS
-
-I64s = NDArray[np.int64]
-_NEAREST_NS, _FARTHEST_NS = 150_000_000, 3 * NS
-_SHIFTS = 400
-_FEW = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """`matched` of `restarts` have a leak near them; by chance it would be `expected`. `chance`: how likely that is."""
-
-    leaks: int
-    restarts: int
-    matched: int
-    expected: float
-    chance: float
-    near_s: float
-
-    @property
-    def share(self) -> float:
-        """Restarts that have a leak near them."""
-        return self.matched / self.restarts if self.restarts else 0.0
-
-    @property
-    def holds(self) -> bool:
-        """Whether they belong together, and not by chance."""
-        return self.restarts >= _FEW and self.share >= 0.6 and self.chance <= 0.05
-
-
-def align(leaks: Sequence[int], restarts: Sequence[int], span: tuple[int, int]) -> Alignment:
-    """How well restarts and leaks go together within a span of time. The more often leaks come, the nearer they must
-    be. The null model shifts all restarts by the same amount, from the end of the span around to its beginning, so
-    that their own rhythm is kept."""
-    a, b = np.array(sorted(leaks), np.int64), np.array(sorted(restarts), np.int64)
-    if not a.size or not b.size or span[1] <= span[0]:
-        return Alignment(int(a.size), int(b.size), 0, 0.0, 1.0, 0.0)
-    gap = float(np.median(np.diff(a))) if a.size > 1 else float(span[1] - span[0])
-    near_ns = int(min(max(gap / 6, _NEAREST_NS), _FARTHEST_NS))
-    matched = int(_matched(b[None, :], a, near_ns)[0])
-    length = span[1] - span[0]
-    chooser = random.Random(4711)  # the same verdict each time
-    by = np.array([chooser.randrange(length) for _ in range(_SHIFTS)], np.int64)
-    shifted = _matched((b[None, :] - span[0] + by[:, None]) % length + span[0], a, near_ns)
-    chance = (1 + int((shifted >= matched).sum())) / (_SHIFTS + 1)
-    return Alignment(int(a.size), int(b.size), matched, float(shifted.mean()), chance, near_ns / NS)
-
-
-def _matched(these: I64s, those: I64s, near_ns: int) -> I64s:
-    """How many of each row of these have one of those near them."""
-    place = np.searchsorted(those, these)
-    before = np.abs(these - those[np.maximum(0, place - 1)])
-    after = np.abs(these - those[np.minimum(those.size - 1, place)])
-    found: I64s = (np.minimum(before, after) <= near_ns).sum(axis=1)
-    return found
+__all__ = ["Alignment", "align"]

@@ -13,14 +13,13 @@ from necroscope.diagnose.why.holes import Hole, holes_in
 from necroscope.diagnose.why.named_core import NamedCore, named_core
 from necroscope.diagnose.why.symptom import ASKED, NOTICED, is_symptom
 from necroscope.errors import BadInput
+from necroscope.event import Event
 from necroscope.query.core_time import CoreTime, core_time
-from necroscope.query.landmarks import extent
-from necroscope.query.rows import rows_of
+from necroscope.query.landmarks import events, extent
 from necroscope.query.starved import Run, from_samples, runs
 from necroscope.store.catalog import Window
 from necroscope.store.core_times import MODES
 from necroscope.store.reader import Snapshot, Store
-from necroscope.store.tables import Event
 from necroscope.verdict import Complaint, Strip
 
 BEFORE_NS, AFTER_NS = 45 * NS, 2 * NS
@@ -31,7 +30,6 @@ _PATIENCE_S = {"hung-task": 180, "rcu-stall": 90, "rcu-starved": 90, "workqueue-
 NEAR_NS = 900 * NS
 CRITICAL_NS = 15 * NS
 _COMPLAINT_NS = NS
-_EVENT = ["at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
 _LEAST_S = 2.0
 _IN_KERNEL = 0.75
 _ALMOST = 0.9
@@ -145,8 +143,7 @@ def look_around(store: Held, symptom: Complaint, recorded: Window, config: Confi
 
 def _told(snapshot: Snapshot, near: Window, notes: list[str]) -> list[Event]:
     """Events without the lives of cgroups, of which there may be very many."""
-    rows = rows_of(snapshot, "events", near, _EVENT, lambda row: not row["kind"].startswith("cgroup-"), notes=notes)
-    return list({event.id: event for event in (Event(**row) for row in rows)}.values())
+    return events(snapshot, near, kinds=lambda kind: not kind.startswith("cgroup-"), notes=notes)
 
 
 def _runs(times: CoreTime, config: Config) -> list[Run]:

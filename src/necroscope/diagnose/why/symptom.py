@@ -11,13 +11,14 @@ import re
 
 from necroscope.clock import NS, iso
 from necroscope.errors import BadInput, Unavailable
+from necroscope.event import Event, event_of
 from necroscope.query.landmarks import event_number
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import DAMAGE_HINT, damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
-from necroscope.store.tables import SYMPTOM_SOURCES, Event
+from necroscope.store.tables import EVENTS, SYMPTOM_SOURCES
 from necroscope.verdict import Complaint
 
 STARVATION = frozenset(
@@ -135,15 +136,12 @@ def _by_name(snapshot: Snapshot, name: str, notes: list[str]) -> Complaint:
     """An event by its id, or the last of a kind."""
     number = event_number(name)
     column, wanted = ("kind", name) if number is None else ("id", number)
-    columns = ["id", "at_ns", "kind", "source", "subject", "text", "uncertainty_ns"]
-    found = rows_of(snapshot, "events", EVER, columns, lambda row: row[column] == wanted, notes=notes)
+    found = rows_of(snapshot, "events", EVER, list(EVENTS.names), lambda row: row[column] == wanted, notes=notes)
     if not found and (hurt := damaged(notes, "events")):
         raise Unavailable(f"No event {name} is among those that can be read: {hurt[0]}.", DAMAGE_HINT)
     if not found:
         raise BadInput(f"The store has no event {name}.", "`necroscope events --json` lists them with their ids")
-    last = dict(found[-1])
-    del last["id"]
-    return complaint(Event(**last))
+    return complaint(event_of(found[-1]))
 
 
 _NAMED_CPU = (

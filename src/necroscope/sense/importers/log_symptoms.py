@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from necroscope.clock import ClockReading
 from necroscope.sense.episodes import Episode
-from necroscope.sense.importers.rows import LogEvent, symptom_event
+from necroscope.sense.importers.rows import LogEvent, told
 from necroscope.sense.joining import Joiner
 from necroscope.sense.kernel_log import to_symptom
 from necroscope.sense.kmsg import LogRecord
@@ -75,4 +75,4 @@ class SymptomReader:
         for episode in episodes if clock is not None else ():
             symptom = to_symptom(episode, clock)  # type: ignore[arg-type]
             uncertainty_ns = max(symptom.uncertainty_ns, self._uncertainty_ns)
-            yield symptom_event(replace(symptom, source=self._source, uncertainty_ns=uncertainty_ns))
+            yield told(replace(symptom, source=self._source, uncertainty_ns=uncertainty_ns))

@@ -6,26 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from necroscope.event import Event
 from necroscope.model import Sample, Symptom
 from necroscope.sense.perf.samples import SampleBatch
+from necroscope.sense.symptom_event import symptom_event
 
 _HEAVIEST = 1 << 42
 """No sample stands for more: over an hour in nanoseconds, a quarter of one in cycles. Sums of more would wrap."""
 
 
 @dataclass(frozen=True, slots=True)
-class LogEvent:
-    """Something that a log tells. `symptom` is the whole of it where the line was the kernel's.
+class LogEvent(Event):
+    """Something that a log tells. `symptom` is the whole of it where the line was the kernel's."""
 
-    The other fields are those of the store's events, in their order.
-    """
-
-    at_ns: int
-    kind: str
-    source: str
-    subject: str
-    text: str
-    uncertainty_ns: int = 0
     symptom: Symptom | None = None
 
 
@@ -38,10 +31,9 @@ class SignalsAt:
     samples: tuple[Sample, ...]
 
 
-def symptom_event(symptom: Symptom) -> LogEvent:
+def told(symptom: Symptom) -> LogEvent:
     """A symptom as an event, as the recorder tells it."""
-    subject = symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task)
-    return LogEvent(symptom.at_ns, symptom.kind, symptom.source, subject, symptom.text, symptom.uncertainty_ns, symptom)
+    return LogEvent(**symptom_event(symptom).fields, symptom=symptom)
 
 
 def with_sane_weights(batch: SampleBatch) -> tuple[SampleBatch, int]:
