@@ -17,8 +17,12 @@ What = Literal["zombies", "directories"]
 
 LIVES_MOST = 2_000
 """Moments of cgroups left behind that are kept for each of `What`; the rest is counted."""
+LEFT_MOST = 600
+"""Pairs of path and maker that are kept one by one; the rest is summed up by pattern."""
 NAMES_MOST = 400
-"""Paths that are kept with how many bore them, and paths of the newest."""
+"""Paths of the newest that are kept."""
+NAMED_LEAST, NAMED_KINDS = 5, 32
+"""Names that a recorder counts: the commonest so many, each of at least so many."""
 LOOKS_MOST = 480
 """Counts over time that are kept, evenly spread."""
 

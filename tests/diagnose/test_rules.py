@@ -92,7 +92,7 @@ def test_many_zombies_are_critical_and_belong_to_their_parent() -> None:
     (finding,) = _findings(CENSUS)
     assert (finding.id, finding.severity, finding.subject) == ("zombie-memcg", "critical", Subject("cgroup", "/docker"))
     assert "68,680 memory cgroups, 240 are alive, 68,440 are zombies" in _texts(finding)
-    assert "360 an hour were born lately and are still there (by their ages)" in _texts(finding)
+    assert "360 an hour were created lately and are still there (by their ages)" in _texts(finding)
     assert any("/dev/shm/a" in remedy for remedy in finding.remedies)
 
 
@@ -102,7 +102,7 @@ def test_the_leaker_is_the_subject_where_it_is_known() -> None:
     assert "439 restarts against 439 zombies: one per restart" in _texts(findings[1])
     assert "68,001 of them below /docker" in findings[0].title
     assert "leaky" not in _texts(findings[0])
-    assert "systemctl disable --now leaky.service" in findings[1].remedies[0]
+    assert "systemctl disable --now -- leaky.service" in findings[1].remedies[0]
 
 
 def test_a_few_hundred_zombies_that_do_not_grow_are_normal() -> None:

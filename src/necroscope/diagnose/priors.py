@@ -36,6 +36,8 @@ class Priors:
     """From this many on a name or a count is more than a few."""
     leak_least_seen: int = 3
     """Fewer cgroups than this that were seen to be left behind show nothing: an ordinary restart leaves stragglers."""
+    leak_least_directories: int = 8
+    """The same of directories that nobody removed: a few that were made lately are alive and well on any node."""
     leak_least_told: float = 0.1
     """Part of what was seen to be left behind whose owner must be known; the rest is then taken to be alike."""
     leak_most: float = 0.6

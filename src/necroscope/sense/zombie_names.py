@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.leak_facts import NAMED_KINDS, NAMED_LEAST
 from necroscope.model import Census, Reading, Sample, Signal, Unseen, ZombieName
 from necroscope.sense.census import take_census
 from necroscope.sense.family import pattern
@@ -29,7 +30,6 @@ WALK_S = 4.0
 # Leaked directories change nothing in the count of zombies: they are looked for this often anyway.
 LONGEST_S = 600.0
 NAMED_MOST = 64
-CALLED_MOST, CALLED_LEAST = 32, 5
 KNOWN_MOST = 100_000
 
 
@@ -44,6 +44,13 @@ class ZombieNames:
             "gauge",
             "Zombies that were all called alike while they lived, of the commonest names.",
             ("path",),
+        ),
+        Signal(
+            "memcg_zombies_family",
+            "cgroups",
+            "gauge",
+            "Zombies whose paths differ in ids and numbers only, of the commonest patterns.",
+            ("family",),
         ),
     )
 
@@ -161,11 +168,18 @@ def _samples(count: Census, counted: Census) -> tuple[Sample, ...]:
         "memcg_live": counted.live if count.live is None else None,
     }
     plain = (Sample(name, value) for name, value in told.items() if value is not None)
-    return (*plain, *below(counted), *_called(counted))
+    return (*plain, *below(counted), *commonest_names(counted))
 
 
-def _called(counted: Census) -> tuple[Sample, ...]:
-    """Who makes a cgroup anew under the same name each time, as units do, is known by that name."""
-    alike = [one for family in counted.families for one in family.repeated if one[1] >= CALLED_LEAST]
-    alike.sort(key=lambda one: (-one[1], one[0]))
-    return tuple(Sample("memcg_zombies_called", number, (path,)) for path, number in alike[:CALLED_MOST])
+def commonest_names(counted: Census) -> tuple[Sample, ...]:
+    """Who makes a cgroup anew under the same name each time, as units do, is known by that name; who makes each under
+    a name of its own, by what these names have in common."""
+    alike = [one for family in counted.families for one in family.repeated]
+    kinds = [(family.pattern, family.zombies) for family in counted.families]
+    paths = (Sample("memcg_zombies_called", number, (path,)) for path, number in _commonest(alike))
+    return (*paths, *(Sample("memcg_zombies_family", number, (family,)) for family, number in _commonest(kinds)))
+
+
+def _commonest(named: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    enough = [one for one in named if one[1] >= NAMED_LEAST]
+    return sorted(enough, key=lambda one: (-one[1], one[0]))[:NAMED_KINDS]

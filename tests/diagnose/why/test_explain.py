@@ -43,7 +43,7 @@ def test_the_leaker_is_blamed_and_not_the_walker(tmp_path: Path) -> None:
     assert "20,000" in claims["grew"]
     assert "7 of 7 cgroups" in claims["leak-source"]
     assert "7 of 7 starts and ends have a leak" in claims["leak-source"]
-    assert "never seen to end well" in claims["why-it-runs"]
+    assert "never exited successfully" in claims["why-it-runs"]
     assert any(one.action == "disable-unit" and one.subject == "sunny-orchid.service" for one in verdict.remedies)
     assert verdict.growth is not None
     assert verdict.growth.restarts_of == "sunny-orchid.service"

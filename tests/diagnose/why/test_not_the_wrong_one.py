@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.diagnose.why.ask import explain
+from necroscope.event import Event
 from necroscope.model import ProcessUse, Sample, Subject, ZombieName
 from necroscope.sense.containers import Containers
 from necroscope.sense.throttle import Throttle
@@ -83,7 +84,7 @@ def test_the_only_container_that_is_known_is_not_the_one_whose_id_is_another(tmp
     node = _walked("/docker")
     for number in range(8):
         node.leaks(5 + 7 * number, f"/docker/{_id(number)}", 100 + number, pid=7000 + number)
-    node.happens(30, "container-restart", "1 more, 1 in all: stopped", "exporter", "containers")
+    node.events.append(Event(at(30), "container-restart", "containers", "exporter", count=1))
     known = [Sample("container_restarts", 1.0, ("exporter",)), Sample("container_known", 1, ("exporter", "ab" * 6))]
     assert _verdict(node, tmp_path, containers=known)[1] is None
 
@@ -93,7 +94,7 @@ def test_as_many_restarts_by_coincidence(tmp_path: Path) -> None:
     for number in range(10):
         node.leaks(5 + 5 * number, f"/batch/job{number}", 100 + number, pid=4242)
         makers.append((5 + 5 * number - 0.05, 4242, "runs-jobs", "/runs-jobs"))
-    node.happens(66, "container-restart", "8 more, 99 in all: stopped", "harmless", "containers")
+    node.events.append(Event(at(66), "container-restart", "containers", "harmless", count=8))
     known = [Sample("container_restarts", 90.0, ("harmless",))]
     assert _verdict(node, tmp_path, makers, known)[1] == Subject("process", "runs-jobs")
 

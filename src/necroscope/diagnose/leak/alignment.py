@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.diagnose.priors import PRIORS, Priors
 
 I64s = NDArray[np.int64]
 _NEAREST_NS, _FARTHEST_NS = 150_000_000, 3 * NS
@@ -40,7 +41,12 @@ class Alignment:
     @property
     def holds(self) -> bool:
         """Whether they belong together, and not by chance."""
-        return self.restarts >= _FEW and self.share >= 0.6 and self.chance <= 0.05
+        return self.holds_by(PRIORS)
+
+    def holds_by(self, priors: Priors) -> bool:
+        """The same, as other priors have it."""
+        enough = self.restarts >= _FEW and self.share >= priors.leak_align_share
+        return enough and self.chance <= priors.leak_align_chance
 
 
 def align(leaks: Sequence[int], restarts: Sequence[int], span: tuple[int, int]) -> Alignment:

@@ -24,14 +24,15 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class LeakProcess:
-    """A process that left them behind, or made those that were. `processes`: how many of the name took turns; `pid`
-    is None when that is more than one. The parent is there where somebody recorded it."""
+    """A process that made what was left behind. `made`: how many its samples show; `processes`: how many made them, so
+    that `pid` is None when several of the name did. The parent is there where somebody recorded it."""
 
     name: str
     pid: int | None
     cgroup: str = ""
     parent_pid: int | None = None
     parent_name: str = ""
+    made: int = 0
     processes: int = 1
 
 
@@ -53,6 +54,12 @@ class Leak:
     strength: float
     witnesses: tuple[Witness, ...]
     evidence: tuple[Evidence, ...]
+    exact_share: bool = False
+    """Whether names tell the share; else it is a place, in which others may leak as well."""
+    firm: int = 0
+    """Of `named`, what every source of names tells: without single ones, where all were counted by name."""
+    below: int = 0
+    """Of `named`, what stood below its own cgroup."""
     doubt: str = ""
     process: LeakProcess | None = None
     unit: LeakUnit | None = None
@@ -82,3 +89,5 @@ class Attribution:
     named_of: int = 0
     whole: bool = False
     left_total: int = 0
+    located: bool = False
+    """Whether it is known where those are that have accumulated, so that who leaks now can be held against it."""

@@ -5,7 +5,7 @@ symptom.py      which events are symptoms, and which one is meant         unrepo
 scene.py        the time around it: cores, starved runs, quiet times      holes.py       and what was not recorded
 candidates.py   starved cores with who was on them                        suspects.py, stretches.py
 reason.py       what that means: facts.py, mechanism_of.py (catalogue: diagnose/mechanisms.toml), orders.py, and
-leak_source.py  who leaks what was walked                                 ledger_of_leaks.py, alignment.py, identity.py
+leak_source.py  who leaks what was walked: diagnose/leak                  ledger_of_leaks.py, identity.py
 recurrence.py   the same before other symptoms, and over boots
 rivals.py       the standing list, tested                                 weigh.py       how sure it all is
 explain.py      the verdict                                               tell.py, leak_words.py  its claims

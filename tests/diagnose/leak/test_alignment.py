@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
-from necroscope.diagnose.why.alignment import align
+from necroscope.diagnose.leak.alignment import align
 
 SPAN = (0, 3600 * NS)
 

@@ -1,0 +1,40 @@
+"""Lives of cgroups that were left behind, put together by path and maker, and bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from necroscope.leak_facts import LEFT_MOST, LIVES_MOST, Left, Maker, What
+from necroscope.query.lives import Life
+from necroscope.sense.family import pattern
+
+_Key = tuple[str, int | None]
+
+
+def left_of(lives: Sequence[Life], what: What, makers: Iterable[Maker]) -> tuple[tuple[Left, ...], int]:
+    """What was left, and how many in all. The latest keep their paths and moments; of older ones the path gives way
+    to its pattern, and the maker is kept where it is known."""
+    known = {maker.pid for maker in makers}
+    moments: dict[_Key, list[int]] = {}
+    counts: dict[_Key, int] = {}
+    kept = 0
+    for life in sorted(lives, key=lambda one: -_moment(one, what)):
+        key = life.path, life.maker
+        if key not in counts and len(moments) >= LEFT_MOST:
+            key = _summed(life, known, counts)
+        counts[key] = counts.get(key, 0) + 1
+        if kept < LIVES_MOST and (key in moments or len(moments) < LEFT_MOST):
+            moments.setdefault(key, []).append(_moment(life, what))
+            kept += 1
+    found = tuple(Left(*key, number, tuple(sorted(moments.get(key, ())))) for key, number in counts.items())
+    return found, len(lives)
+
+
+def _moment(life: Life, what: What) -> int:
+    return (life.removed_ns if what == "zombies" else life.made_ns) or life.made_ns or 0
+
+
+def _summed(life: Life, known: set[int], counts: dict[_Key, int]) -> _Key:
+    maker = life.maker if life.maker in known else None
+    key = pattern(life.path), maker
+    return key if key in counts or len(counts) < 2 * LEFT_MOST else ("", maker)
