@@ -132,7 +132,7 @@ def _asked(
     if every:
         notes: list[str] = []
         groups = explain_all(opened, settings, known=known, notes=notes)
-        if not groups and (whole := explain(opened, settings, known=known)).inconclusive:
+        if not groups and not notes and (whole := explain(opened, settings, known=known)).inconclusive:
             notes += [f"not known: {one.what}" for one in whole.missing]
         return _Every(groups, tuple(notes))
     return explain(opened, settings, at_ns=at_ns, event=event, known=known)
