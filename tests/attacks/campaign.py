@@ -142,9 +142,14 @@ def running(attack: Attack, seconds: float, secret: Path) -> Iterator[None]:
             hung = folder / "hung"
             hung.mkdir()
             ending.callback(HungFuse(hung).close)
-            command = ["unshare", "--mount", "sh", "-c", f'mount --bind {hung} /tmp && exec "$@"', "sh", *command]
-            program[3] = "/"
-            command[-2] = "/"
+            # What the attack runs must not lie below what never answers, wherever this checkout is.
+            away = ending.enter_context(tempfile.TemporaryDirectory(prefix="attack-", dir="/var/tmp"))
+            Path(away).chmod(0o755)
+            shutil.copytree(PROGRAMS, away, dirs_exist_ok=True)
+            program = [os.path.realpath(sys.executable), f"{away}/{attack.name}.py", str(seconds), "/", str(secret)]
+            command = as_user(ATTACKER, *program)
+            over = f'mount --bind {hung} /tmp && exec "$@"'
+            command = ["unshare", "--mount", "sh", "-c", over, "sh", *command]
         # A file and no pipe: who hangs in a file system holds its end for as long as that does.
         said = ending.enter_context(tempfile.TemporaryFile())
         one = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=said)

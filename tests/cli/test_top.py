@@ -124,16 +124,16 @@ def test_a_window_with_nothing_in_it_is_a_sentence(
 def test_an_empty_store_is_a_sentence(necroscope: Program, tmp_path: Path, verb: str) -> None:
     Writer(tmp_path).close()
     ran = necroscope(verb, "--store", tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert "The store has no samples." in ran.err
+    assert (ran.code, ran.out) == (3, "")
+    assert f"Nothing of what was to be written to {tmp_path} is there." in ran.err
 
 
 @pytest.mark.parametrize("verb", ["top", "flame", "heatmap --sub-second"])
 def test_damage_is_told_and_the_rest_shown(necroscope: Program, tmp_path: Path, verb: str) -> None:
-    record(tmp_path, 6, sealed=(2, 5)).close(merge=False)
+    record(tmp_path, 9, sealed=(2, 8)).close(merge=False)
     for damaged in segments(tmp_path)[0].path.iterdir():
         damaged.write_bytes(b"PAR1")
-    ran = necroscope(*verb.split(), "--store", tmp_path, "--from", START_NS, "--to", START_NS + 6 * NS)
+    ran = necroscope(*verb.split(), "--store", tmp_path, "--from", START_NS, "--to", START_NS + 9 * NS)
     assert ran.code == 0
     assert ran.out
     assert ran.err

@@ -52,7 +52,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def _fill(path: Path, for_s: float) -> None:
+def fill(path: Path, for_s: float) -> None:
     """Take whatever room there is, again and again."""
     ends = time.monotonic() + for_s
     with path.open("ab", buffering=0) as file:
@@ -79,7 +79,7 @@ def test_a_full_disk_takes_old_rows_then_new_ones_and_all_is_told(tmp_path: Path
         with recorder(store, str(tmp_path / "broken"), "3000", script=IMPATIENT) as started:
             time.sleep(5.0)
             before, rss = time.time(), _rss(started.pid)
-            _fill(disk / "ballast", 8.0)
+            fill(disk / "ballast", 8.0)
             after = time.time()
             assert _rss(started.pid) - rss < 30e6
             (disk / "ballast").unlink()
@@ -148,7 +148,7 @@ def test_a_disk_that_is_full_at_the_start_keeps_nobody_from_recording(tmp_path: 
         store = disk / "store"
         with process(PROGRAM, "record", "-q", "--no-perf", "--store", str(store), "--for", "2s") as first:
             assert first.wait(20) == 0
-        _fill(disk / "ballast", 0.1)
+        fill(disk / "ballast", 0.1)
         with process(PROGRAM, "record", "-q", "--no-perf", "--store", str(store)) as started:
             time.sleep(4.0)
             assert started.poll() is None

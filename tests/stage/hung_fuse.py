@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import struct
 import threading
 from pathlib import Path
@@ -18,7 +19,7 @@ class HungFuse:
 
     def __init__(self, folder: Path, swallow: bool = True) -> None:
         self._folder = os.fsencode(folder)
-        self._fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+        self._fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         self._libc = ctypes.CDLL(None, use_errno=True)
         options = f"fd={self._fd},rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions".encode()
         if self._libc.mount(b"hung", self._folder, b"fuse", 6, options) != 0:
@@ -26,13 +27,19 @@ class HungFuse:
             raise OSError(ctypes.get_errno(), "FUSE cannot be mounted")
         self._swallow = swallow
         self.seen = 0
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
-        while True:
+        # Who sleeps in read holds the file open, and the kernel aborts only what nobody has open.
+        while not self._closing.is_set():
             try:
+                if not select.select([self._fd], [], [], 0.1)[0]:
+                    continue
                 data = os.read(self._fd, 1 << 20)
+            except BlockingIOError:
+                continue
             except OSError:
                 return
             _, opcode, unique, *_ = struct.unpack_from(_HEADER, data)
@@ -45,13 +52,15 @@ class HungFuse:
                 self.seen += 1
 
     def close(self) -> None:
-        """Unmounted, and whoever still waits is let go: aborting is what the kernel does when nobody has it open."""
+        """Unmounted, and whoever still waits is let go: aborting is what the kernel does when nobody has it open, and
+        what it is asked for where that can be."""
+        self._closing.set()
         for number in Path("/sys/fs/fuse/connections").glob("*/abort"):
             if number.parent.name == self._connection():
                 number.write_text("1")
         self._libc.umount2(self._folder, _DETACH)
-        os.close(self._fd)
         self._thread.join(2)
+        os.close(self._fd)
 
     def _connection(self) -> str:
         for line in Path("/proc/self/mountinfo").read_text().splitlines():

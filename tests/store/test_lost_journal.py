@@ -38,7 +38,7 @@ def test_nobody_misses_one_after_the_writer_ended_well(tmp_path: Path) -> None:
     assert journal_told(tmp_path) is None
     for segment in Store(tmp_path).snapshot().segments:
         segment.path.rename(tmp_path / segment.path.name)
-    assert Store(tmp_path).snapshot().notes == ()
+    assert not any("journal" in note for note in Store(tmp_path).snapshot().notes)
 
 
 def test_nor_after_the_next_writer_came(tmp_path: Path) -> None:

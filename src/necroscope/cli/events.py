@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from necroscope.cli.apart import apart
+from necroscope.cli.blindness import INCONCLUSIVE, refuse_blank, say_unrecorded
 from necroscope.cli.notes import heard, say
 from necroscope.cli.options import console, output_options
 from necroscope.cli.sources import store_options
@@ -44,10 +45,11 @@ def events(
     as_json: bool,
     no_color: bool,
     quiet: bool,
-) -> None:
+) -> int:
     """What happened: symptoms in the kernel log, restarts, cgroups that came and went, marks, gaps of the recorder.
 
-    The oldest first. Times are UTC; "~" marks one that is known only roughly.
+    The oldest first. Times are UTC; "~" marks one that is known only roughly. Exit code 3: the end of the recording, or
+    most of it, is missing.
 
     \b
     Examples:
@@ -63,6 +65,7 @@ def events(
     refuse_backwards(since_ns, until_ns, "--since and --until")
     window = (since_ns or 0, _FOREVER_NS if until_ns is None else until_ns)
     opened = Store(to_read(store))
+    refuse_blank(opened)
 
     def asked() -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         with Engine(opened, window) as engine:
@@ -73,13 +76,12 @@ def events(
     found = [_told(row) for row in rows if not kinds or row["kind"] in kinds]
     looked = _patterns(opened, window) if with_patterns else []
     seen = [one for one in looked if not kinds or one.kind in kinds]
-    if quiet:
-        return
-    if as_json:
+    if as_json and not quiet:
         heard(notes)
         _print_json(found, notes, seen if with_patterns else None)
-    else:
+    elif not quiet:
         _print_lines(sorted([*found, *map(_row, seen)], key=lambda row: row["at_ns"]), notes, no_color)
+    return INCONCLUSIVE if say_unrecorded(opened, quiet) else 0
 
 
 def _patterns(store: Store, window: Window) -> list[Pattern]:

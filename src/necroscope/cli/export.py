@@ -18,7 +18,7 @@ from necroscope.cli.notes import say
 from necroscope.cli.progress import progress
 from necroscope.cli.sources import store_options
 from necroscope.cli.windows import Wanted, chosen, window_options
-from necroscope.errors import BadInput
+from necroscope.errors import BadInput, NecroscopeError
 from necroscope.show.export.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _opened(path: Path, output: Path, mode: Literal["wb", "xb"] = "wb") -> Binar
         raise BadInput(f"{output} cannot be written: {error.strerror}.", "give another -o FILE") from error
 
 
-def _nothing(store: Store, source: Source, words: str, notes: list[str]) -> BadInput:
+def _nothing(store: Store, source: Source, words: str, notes: list[str]) -> NecroscopeError:
     if source.idle:
         return BadInput(f"All samples of {words} are of idle cores.", "--idle exports them")
     return nothing(store, words, source.select, notes)

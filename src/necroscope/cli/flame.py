@@ -45,11 +45,13 @@ def flame(
     as_json: bool,
     quiet: bool,
     no_color: bool,
-) -> None:
+) -> int:
     """A flame graph of a window: in the terminal, or as a file by its ending.
 
     Widths are core time. With --diff they are the mean of the window and of the baseline, so that new and vanished
     stacks are both there; only changes that are hardly chance are coloured, and the largest are listed.
+
+    Exit code 3: most of the window was not recorded.
 
     \b
     Examples:
@@ -79,7 +81,7 @@ def flame(
         from necroscope.show.export.folded import lines
 
         write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
-        return
+        return looked.exit_code
     branches = tree(made.ledger, narrowest=NARROWEST, by_task=made.timed)
     graph = layout(branches, made.seconds, made.core_seconds, made.per_weight)
     if as_json:
@@ -88,6 +90,7 @@ def flame(
         _draw(looked, graph, output, quiet)
     elif not quiet:
         _show(looked, graph, max_rows, no_color)
+    return looked.exit_code
 
 
 def _caption(looked: Looked) -> Caption:

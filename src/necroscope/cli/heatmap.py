@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from necroscope.cli.blindness import refuse_blank, without_samples
 from necroscope.cli.looking import nothing, write
 from necroscope.cli.notes import say
 from necroscope.cli.options import console
@@ -70,6 +71,7 @@ def heatmap(
             "What a core counts does not tell who it worked for.", "add --sub-second, which shows samples, or use `top`"
         )
     opened = Store(to_read(store))
+    refuse_blank(opened)
     select, words = chosen(opened, wanted, counters=not sub_second)
     out = console(no_color)
     columns = _COLUMNS if output is not None or as_json else max(20, out.width - 12)
@@ -79,10 +81,11 @@ def heatmap(
     if not grid.values.size and sub_second:
         raise nothing(opened, words, select, notes)
     if not grid.values.size:
-        raise BadInput(
+        error = BadInput(
             f"Nobody looked at the counters of the cores in {words}.",
             "give a window of a recording; imported profiles have samples only, which --sub-second shows",
         )
+        raise without_samples(opened, error)
     if as_json:
         _print_json(grid)
     elif output is not None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from necroscope.cli.against import Against, compared_with, is_file
+from necroscope.cli.blindness import INCONCLUSIVE, refuse_blank, without_samples
 from necroscope.cli.notes import say
 from necroscope.cli.progress import progress
 from necroscope.cli.windows import Wanted, chosen
-from necroscope.errors import BadInput
+from necroscope.clock import NS
+from necroscope.errors import BadInput, NecroscopeError, Unavailable
 
 if TYPE_CHECKING:
     from necroscope.event import Window
@@ -43,6 +45,17 @@ class Looked:
         return bool(self.baselines)
 
     @property
+    def seen(self) -> float:
+        """The share of the window's time that was looked at."""
+        low, high = self.profile.select.window
+        return min(1.0, float(self.profile.seconds[0]) * NS / (high - low + 1)) if self.profile.timed else 1.0
+
+    @property
+    def exit_code(self) -> int:
+        """3 where most of the window was not looked at."""
+        return 0 if self.seen >= _HALF else INCONCLUSIVE
+
+    @property
     def baseline(self) -> str:
         """What the window is compared with, in words."""
         from necroscope.quantity import plural
@@ -52,7 +65,7 @@ class Looked:
 
     def headline(self) -> str:
         """What is shown, out of how much."""
-        from necroscope.quantity import plural
+        from necroscope.quantity import plural, span
         from necroscope.query.select import FOLDED
         from necroscope.show.caption import cores
         from necroscope.show.plain import plain
@@ -70,7 +83,8 @@ class Looked:
         busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
         counted = "" if made.counted else f"; no core counters, so {_uncounted(made)}"
         against = f"; against {self.baseline}" if self.compared else ""
-        return f"{self.words}\n{cores(float(busy))} of {made.cores} cores busy{counted}{against}"
+        shown = "" if self.seen >= _HALF else f"; only {span(float(made.seconds[0]))} of it was recorded"
+        return f"{self.words}{shown}\n{cores(float(busy))} of {made.cores} cores busy{counted}{against}"
 
 
 def _uncounted(made: Profile) -> str:
@@ -112,6 +126,7 @@ def look(
     # Arrow's own allocator keeps what is freed, which is most of the memory of a long window.
     pa.set_memory_pool(pa.system_memory_pool())
     opened = Store(to_read(store))
+    refuse_blank(opened)
     select, words = chosen(opened, wanted)
     sampled, others = again(lambda: _usual(opened, select.window, against == "usual"))
     with progress("reading", no_color, quiet) as told:
@@ -145,18 +160,17 @@ def _usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], l
 
 def _known(made: Profile) -> list[Window]:
     """The baseline windows that were looked at, half of them at least; of what tells no time, there are none."""
-    from necroscope.clock import NS
-
     _, *others = zip(made.ledger.windows, made.seconds.tolist(), strict=True)
     return [(low, high) for (low, high), seconds in others if made.timed and seconds >= _HALF * (high - low + 1) / NS]
 
 
-def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ()) -> BadInput:
+def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ()) -> NecroscopeError:
     """There are no samples in a window: where there are some, or of what else. By `notes`, they may be damaged."""
     from necroscope.clock import iso
     from necroscope.query.kinds import kinds
     from necroscope.query.landmarks import extent
     from necroscope.query.sealed import DAMAGE_HINT, again, damaged
+    from necroscope.query.select import Select
 
     if hurt := damaged(notes, "samples", "stacks"):
         return BadInput(f"The samples in {words} cannot be read: {hurt[0]}.", DAMAGE_HINT)
@@ -166,11 +180,14 @@ def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ())
             f"There are no samples in {words}.",
             f"there are some of other events; add {' or '.join(f'--event-type {event}' for event in others[:_NAMED])}",
         )
-    first_ns, last_ns = extent(store.snapshot())
-    return BadInput(
-        f"There are no samples in {words}.",
-        f"the recording goes from {iso(first_ns)} to {iso(last_ns)}; options may have left out what is there",
-    )
+    try:
+        first_ns, last_ns = extent(store.snapshot())
+    except BadInput as error:
+        return without_samples(store, error)
+    hint = f"the recording goes from {iso(first_ns)} to {iso(last_ns)}"
+    if select == Select(select.window) and first_ns <= select.window[1] and select.window[0] <= last_ns:
+        return Unavailable(f"No samples were taken in {words}.", f"{hint}; `necroscope events` tells of gaps")
+    return BadInput(f"There are no samples in {words}.", f"{hint}; options may have left out what is there")
 
 
 def write(output: Path, data: bytes, quiet: bool) -> None:
@@ -193,6 +210,7 @@ def window_json(looked: Looked) -> dict[str, Any]:
         "cores": made.cores,
         "core_seconds": round(float(made.core_seconds[0]), 6),
         "core_seconds_counted": made.counted,
+        "seen": round(looked.seen, 6),
         "samples": int(made.ledger.samples[made.ledger.window == 0].sum()),
         "event": made.ledger.event,
         "against": looked.other or None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from necroscope.cli.options import Span, console
+from necroscope.errors import Unavailable
 
 if TYPE_CHECKING:
     import threading
@@ -46,7 +47,8 @@ def record(
     """The flight recorder: everything, every second, in a bounded store, in the foreground.
 
     Samples every core at 97 Hz with stacks through one perf process, and reads the node's signals every second. Stop it
-    with Ctrl-C or SIGTERM; after a crash or a kill -9, at most the last two seconds are missing.
+    with Ctrl-C or SIGTERM; after a crash or a kill -9, at most the last two seconds are missing. Exit code 3: what was
+    recorded last could not be written.
 
     \b
     Examples:
@@ -83,6 +85,8 @@ def record(
         width = out.width if out.is_terminal else None
         with suppress(OSError):
             click.echo(line(last, width, "recorded"), err=True)
+    if loss := writer.loss_at_the_end:
+        raise Unavailable(f"What was recorded last could not be written, and is lost: {loss}.", "make room on the disk")
 
 
 def _stop_on_signals(stop: threading.Event) -> None:

@@ -39,12 +39,14 @@ def top(
     as_json: bool,
     no_color: bool,
     quiet: bool,
-) -> None:
+) -> int:
     """Who took the cores in a window, and what of it is unusual.
 
     Shares are of core time as the cores counted it, not of samples. Rows that differ from the same node at other times
     by more than chance come first, the largest change first; the others follow by size. `function` counts a function
     with everything that it calls, `module` a file with everything that its functions call, `self` the function alone.
+
+    Exit code 3: most of the window was not recorded.
 
     \b
     Examples:
@@ -58,12 +60,11 @@ def top(
     looked = look(store, wanted, against, no_color, quiet or as_json, detail="tasks" if by in _TASKS else "stacks")
     made = looked.profile
     rows = tops(made.ledger, by, made.seconds, made.core_seconds, made.per_weight)  # type: ignore[arg-type]
-    if quiet:
-        return
-    if as_json:
+    if as_json and not quiet:
         _print_json(looked, rows[:most], by)
-    else:
+    elif not quiet:
         _print_table(looked, rows, most, by, no_color)
+    return looked.exit_code
 
 
 def _print_json(looked: Looked, rows: list[Top], by: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from necroscope.cli.blindness import refuse_blank
 from necroscope.cli.notes import heard
 from necroscope.cli.options import config_option, console, output_options
 from necroscope.cli.sources import store_options
@@ -69,7 +70,8 @@ def why(
     docs/how-a-cause-is-found.md.
 
     Exit codes: 0 there was nothing to explain, 1 there was a symptom, explained or not, 2 bad usage or input, 3 it
-    cannot be told whether there was one: the recording does not hold that time, or part of it cannot be read.
+    cannot be told whether there was one: the recording does not hold that time, its recorder could not see or keep what
+    happened, or part of it cannot be read.
 
     \b
     Examples:
@@ -126,9 +128,12 @@ def _asked(
     from necroscope.store.reader import Store
 
     opened, settings = Store(to_read(store)), config.load(config_file)
+    refuse_blank(opened)
     if every:
         notes: list[str] = []
         groups = explain_all(opened, settings, known=known, notes=notes)
+        if not groups and not notes and (whole := explain(opened, settings, known=known)).inconclusive:
+            notes += [f"not known: {one.what}" for one in whole.missing]
         return _Every(groups, tuple(notes))
     return explain(opened, settings, at_ns=at_ns, event=event, known=known)
 

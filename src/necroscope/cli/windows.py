@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from necroscope.cli.blindness import without_samples
 from necroscope.cli.options import Span
 from necroscope.cli.times import Instant
 from necroscope.clock import NS, iso
@@ -144,7 +145,10 @@ def _extent(store: Store, counters: bool) -> Window:
     if counters:
         with suppress(BadInput):
             return extent(snapshot, "cores")
-    return extent(snapshot)
+    try:
+        return extent(snapshot)
+    except BadInput as error:
+        raise without_samples(store, error) from error
 
 
 def _around(store: Store, wanted: Wanted) -> tuple[Window, str]:

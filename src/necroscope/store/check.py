@@ -25,13 +25,25 @@ from necroscope.store.catalog import (
 )
 from necroscope.store.frames import read
 from necroscope.store.lock import journal_told
+from necroscope.store.numbers import expected, said_missing
 from necroscope.store.regular_file import is_regular, read_regular
 from necroscope.store.rollups import rollups
 from necroscope.store.sealed_file import damage_of
 
 _STILL_COMING_S = 0.05
 _IN_A_STORE = frozenset(
-    {"format.json", "lock", "segments", "journal", "rollups", "inbox", "imported", "aside", "perf-options.json"}
+    {
+        "format.json",
+        "lock",
+        "segments",
+        "journal",
+        "rollups",
+        "inbox",
+        "imported",
+        "aside",
+        "perf-options.json",
+        "numbers.json",
+    }
 )
 
 
@@ -62,6 +74,7 @@ def check_store(store: Path, on_progress: Callable[[float], None] = lambda done:
     """Read all of a store. `move`: set damaged segments and roll-ups aside. `BadInput` for what is none."""
     check_format(store)
     found = Checked(aside=[one.path.relative_to(store) for one in segments_aside(store)])
+    held = expected(store)
     sealed = [*current(all_segments(store)), *rollups(store)]
     for done, segment in enumerate(sealed):
         on_progress(done / (len(sealed) + 1))
@@ -72,6 +85,8 @@ def check_store(store: Path, on_progress: Callable[[float], None] = lambda done:
     told = journal_told(store)
     if told is not None and told not in journals(store) and not any(one.first <= told <= one.last for one in sealed):
         found.damaged.append(Damage(Path("journal") / f"{told:08d}.journal", "it is lost"))
+    for words in said_missing(store, held, current(all_segments(store)), segments_aside(store)):
+        found.damaged.append(Damage(Path("segments"), words))
     for path in inbox.waiting(store).damaged:
         found.damaged.append(Damage(path.relative_to(store), "it is no event, or not what was put there"))
     found.foreign += [path.relative_to(store) for path in _foreign(store)]

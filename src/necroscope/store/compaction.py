@@ -44,8 +44,10 @@ def due_at_the_end(kept: Sequence[Kept]) -> list[Segment]:
 
 
 def merge(folder: Path, parts: Sequence[Segment]) -> Segment | None:
-    """One segment with the rows of all; the parts stay where they are."""
+    """One segment with the rows of all; the parts stay where they are. `FileNotFoundError`: one is not there."""
     tables = merged([read_segment(part) for part in parts])
+    for part in parts:
+        part.path.lstat()  # what is gone has no rows, and would be missed by nobody
     return write_segment(folder, tables, parts[0].first, parts[-1].last, SMALL)
 
 

@@ -27,6 +27,7 @@ MAGIC = b"necroj1\n"
 MAX_FRAME_BYTES = 1 << 28
 
 _HEADER = struct.Struct("<8sQ")
+HEADER_BYTES = _HEADER.size
 _FRAME = struct.Struct("<II")
 _PLACE = struct.Struct("<QQI")
 _SIZE = struct.Struct("<I")

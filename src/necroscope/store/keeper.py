@@ -19,6 +19,8 @@ from necroscope.store import compaction
 from necroscope.store.aside import Part, bytes_below, parts, remove, set_aside
 from necroscope.store.catalog import Segment, all_segments, current
 from necroscope.store.mending import strays
+from necroscope.store.number_book import NumberBook
+from necroscope.store.numbers import held_by
 from necroscope.store.retention import (
     DISK_FULL,
     OLD,
@@ -55,6 +57,7 @@ class Keeper:
         self._gone: list[Going] = []
         self._news: list[str] = []
         self._began = clock.now()
+        self._numbers = NumberBook(store)
         self._sweep()
         self._roller = Roller(store)
 
@@ -62,6 +65,11 @@ class Keeper:
     def segments(self) -> list[Segment]:
         """Segments that count, by number."""
         return sorted(self._sizes)
+
+    @property
+    def highest(self) -> int:
+        """The highest number that a segment had, also of those that somebody removed."""
+        return max([self._numbers.highest, *(one.last for one in self._sizes)])
 
     @property
     def bytes(self) -> int:
@@ -99,13 +107,16 @@ class Keeper:
             self._forget_superseded(0.0)
             going = self._going()
         self._let_go(going)
+        self._numbers.tell(self.segments)
         self._roller.tidy(self.segments)
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name: what an import left that did not come to its end."""
-        for segment in self.segments:
-            if segment.path.name in names:
-                self._remove(segment)
+        taken = [segment for segment in self.segments if segment.path.name in names]
+        self._numbers.tell(one for one in self.segments if one not in taken)
+        for segment in taken:
+            self._remove(segment)
+        self._numbers.tell(self.segments)
         self._roller.prune(self.segments)
 
     def make_room(self) -> bool:
@@ -151,6 +162,8 @@ class Keeper:
         self._news += strays(self._store)
         found = all_segments(self._store)
         self._sizes = {segment: size_bytes(segment) for segment in self._counting(found)}
+        self._news += self._numbers.begin(self.segments)
+        self._numbers.tell(self.segments)
         for segment in found:
             whole = next((one for one in self._sizes if one.holds(segment)), None)
             if whole is not None:
@@ -168,8 +181,13 @@ class Keeper:
         return counting
 
     def _leave_alone(self, segments: list[Segment]) -> None:
-        """They could not be merged: those that are damaged stay as they are, and are told of once; without any, there
-        was no room, and all stay."""
+        """They could not be merged: those that somebody removed are missed, those that are damaged stay as they are;
+        both are told once; without any, there was no room, and all stay."""
+        if gone := [one for one in segments if not one.path.exists()]:
+            self._news += self._numbers.miss(held_by(gone))
+            for one in gone:
+                self._sizes.pop(one, None)
+            return
         bad = [one for one in segments if damage_of(one)]
         self._alone.update(bad or segments)
         self._news += [self._damaged(one) for one in bad]
@@ -227,6 +245,9 @@ class Keeper:
 
     def _let_go(self, going: list[Going]) -> None:
         self._gone += going
+        if gone := {one.segment for one in going}:
+            self._numbers.forget(gone)
+            self._numbers.tell(one for one in self.segments if one not in gone)
         for one in going:
             self._remove(one.segment)
 

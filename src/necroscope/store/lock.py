@@ -18,9 +18,10 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.store.private_files import FILE_MODE
-from necroscope.store.regular_file import read_regular
+from necroscope.store.regular_file import is_regular, open_regular, read_regular
 
 _BYTES = 256
+_TRIES, _PAUSE_S = 4, 0.01
 
 
 class WriterLock:
@@ -35,7 +36,7 @@ class WriterLock:
         with suppress(OSError):
             os.fchmod(self._fd, FILE_MODE)  # the umask may have taken bits away
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(self._fd)
         except BlockingIOError as error:
             owner = _owner(self._fd)
             os.close(self._fd)
@@ -80,6 +81,38 @@ def journal_told(store: Path) -> int | None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return number if type(number) is int else None
+
+
+def was_locked(store: Path) -> bool:
+    """Whether a writer was there: parts of a store, such as bundles, have no lock."""
+    return is_regular(store / "lock")
+
+
+def is_held(store: Path) -> bool | None:
+    """Whether a writer is at work now. None: it cannot be told, or nobody ever was."""
+    try:
+        fd = open_regular(store / "lock")
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return False
+
+
+def _take(fd: int) -> None:
+    """Lock it. Whoever asks whether somebody has the lock has it for an instant: that is waited for."""
+    for _ in range(_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        clock.sleep(_PAUSE_S)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _owner(fd: int) -> str:

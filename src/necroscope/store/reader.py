@@ -19,6 +19,7 @@ from necroscope.store.frames import Contents, join, read
 from necroscope.store.lock import journal_told
 from necroscope.store.manifest import Damaged, manifest_of
 from necroscope.store.noticed import notice
+from necroscope.store.numbers import expected, said_missing
 from necroscope.store.regular_file import is_regular, read_regular
 
 _STILL_COMING_S = 0.05
@@ -56,6 +57,7 @@ class Store:
         }
         # Before the segments: one whose segments go meanwhile must not count.
         rolled = rollups.rollups(self.folder)
+        held = expected(self.folder)
         segments = catalog.segments(self.folder)
         sealed = {number for number in found if any(one.first <= number <= one.last for one in segments)}
         live = {number: contents for number, contents in found.items() if number not in sealed}
@@ -68,9 +70,11 @@ class Store:
         if told is not None and told not in found and not any(one.first <= told <= one.last for one in segments):
             notes.append(f"journal {told}: it is lost, with all rows that were not sealed yet")
         notes += [f"{path} is damaged and left out" for path in waiting.damaged]
+        aside = segments_aside(self.folder)
         notes += [
-            f"{one.path} is damaged and left out" for one in _aside(self.folder, segments) if one.overlaps(window)
+            f"{one.path} is damaged and left out" for one in _nowhere_else(aside, segments) if one.overlaps(window)
         ]
+        notes += said_missing(self.folder, held, segments, aside, window)
         notice(notes)
         return Snapshot(
             tuple(one for one in segments if one.overlaps(window)),
@@ -80,13 +84,9 @@ class Store:
         )
 
 
-def _aside(store: Path, segments: list[Segment]) -> list[Segment]:
+def _nowhere_else(aside: list[Segment], segments: list[Segment]) -> list[Segment]:
     """Segments that were set aside and whose rows are nowhere else."""
-    return [
-        one
-        for one in segments_aside(store)
-        if not any(one.first >= it.first and one.last <= it.last for it in segments)
-    ]
+    return [one for one in aside if not any(one.first >= it.first and one.last <= it.last for it in segments)]
 
 
 def _holds(segment: Segment, table: str) -> bool:

@@ -76,6 +76,11 @@ class Spool:
         return self._journal.unwritten_bytes > 0
 
     @property
+    def unwritten(self) -> bool:
+        """True while any rows, also of journals that wait to be sealed, are in memory only."""
+        return any(one.unwritten_bytes for one in (*self._waiting, self._journal))
+
+    @property
     def bytes(self) -> int:
         """What the journals take that are not sealed yet."""
         return sum(one.written_bytes for one in (*self._waiting, self._journal))
@@ -185,7 +190,7 @@ class Spool:
                     path.unlink()
             else:
                 self._waiting.append(Journal(path.parent, number))
-        return max([0, *left, *(segment.last for segment in sealed)])
+        return max([self._keeper.highest, *left])
 
     def _begin(self) -> None:
         self.number += 1

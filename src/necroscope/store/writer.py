@@ -213,6 +213,11 @@ class Writer:
 
     # -- how it does ------------------------------------------------------------------------------------
 
+    @property
+    def loss_at_the_end(self) -> str:
+        """After `close`: why rows that were still in memory could not be written; empty when all were."""
+        return self._spool.trouble if self._spool.unwritten else ""
+
     def hours_left(self) -> float | None:
         """For how many hours back the store will hold everything, at the present rate; None: not known yet."""
         try:

@@ -14,8 +14,9 @@ from necroscope.errors import BadInput
 from necroscope.query.landmarks import extent
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import DAMAGE_HINT, damaged
+from necroscope.query.unrecorded import unrecorded
 from necroscope.store.catalog import Window
-from necroscope.store.reader import Snapshot
+from necroscope.store.reader import Snapshot, Store
 from necroscope.verdict import Missing, Verdict
 
 _BLIND = frozenset({"sensor-blind", "perf-unavailable"})
@@ -48,11 +49,11 @@ def not_held(at_ns: int, held: Window, notes: Sequence[str]) -> Verdict:
     return Verdict("unexplained", missing=(missing,), notes=tuple(notes))
 
 
-def unwatched(snapshot: Snapshot, window: Window, notes: list[str]) -> Verdict | None:
-    """The answer of a recorder that could not watch for symptoms; None where it could.
+def unwatched(store: Store, snapshot: Snapshot, window: Window, notes: list[str]) -> Verdict | None:
+    """The answer of a recorder that could not watch for symptoms, or keep what it saw; None where it could.
 
     What it could not see for good, and not only for a while: the kernel's log, which tells of symptoms, and samples,
-    which tell who was on a core.
+    which tell who was on a core. What it could not keep: the end of its time, or most of it.
     """
     columns = ["at_ns", "kind", "subject", "text"]
     rows = rows_of(snapshot, "events", window, columns, lambda row: row["kind"] in _WATCHING, notes=notes)
@@ -63,6 +64,7 @@ def unwatched(snapshot: Snapshot, window: Window, notes: list[str]) -> Verdict |
         if (row := last.get((subject, True))) is not None
         and ((seen := last.get((subject, False))) is None or seen["at_ns"] < row["at_ns"])
     ]
+    missing += unrecorded(store.folder, snapshot, notes)
     return Verdict("unexplained", missing=tuple(missing), notes=tuple(notes)) if missing else None
 
 

@@ -55,7 +55,7 @@ def unreported(
             return replace(verdict, notes=tuple(told))
     if told:
         return not_readable(told)
-    return unwatched(store.snapshot(recorded), recorded, told) or Verdict("no-symptom")
+    return unwatched(store, store.snapshot(), recorded, told) or Verdict("no-symptom")
 
 
 def held_cores(store: Held, recorded: Window, config: Config, notes: list[str]) -> list[Run]:
