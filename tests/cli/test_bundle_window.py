@@ -71,7 +71,7 @@ def test_every_verb_answers_as_from_the_store(
     assert (made.code, made.err) == (0, "")
     assert made.document["window"] == ["2026-01-02T03:04:07.000Z", "2026-01-02T03:04:11.000Z"]
     assert made.document["bytes"] == bundle.stat().st_size < 100_000
-    assert made.document["rows"]["events"] == 4 * 5
+    assert made.document["rows"]["events"] == 4 * 6
     for verb in VERBS:
         bounds = ("--since", "--until") if verb[0] == "events" else ("--from", "--to")
         window = (bounds[0], FROM, bounds[1], TO)
