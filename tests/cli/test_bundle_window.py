@@ -91,7 +91,7 @@ def test_without_a_window_it_is_the_last_ten_minutes_and_says_so(
     size, window, contents, hint = ran.out.splitlines()
     assert size.startswith(f"{tmp_path}/x.ncb: ")
     assert window == "2026-01-02T03:04:05.000Z to 2026-01-02T03:04:13.983Z (9.0 s), the last of the recording"
-    assert contents.startswith(f"{61 * SECONDS} samples, {5 * SECONDS} events; names are as recorded")
+    assert contents.startswith(f"{61 * SECONDS} samples, {6 * SECONDS} events; names are as recorded")
     assert hint == f"read it with: necroscope events --bundle {tmp_path}/x.ncb"
     assert necroscope("bundle", tmp_path / "y.ncb", "--store", store, "-q").out == ""
 
