@@ -155,7 +155,7 @@ def counts(store: Path) -> tuple[int, int]:
     tables = [read_segment(segment) for segment in Store(store).snapshot().segments]
     samples = sum(one["samples"].num_rows for one in tables if "samples" in one)
     told = [row for one in tables if "events" in one for row in one["events"].to_pylist()]
-    return samples, sum(int(row["text"].split()[0]) for row in told if row["kind"] == "samples-lost")
+    return samples, sum(row["count"] for row in told if row["kind"] == "samples-lost")
 
 
 def pairs() -> str:

@@ -83,8 +83,8 @@ def _run_in(store: Path, disturb: Callable[[int], float]) -> Seen:
     window = f"at_ns between {began_ns} and {ended_ns}"
     with Engine(Store(store)) as engine:
         (row,) = engine.ask(f"select count(*) n from samples where cpu = {CORE} and {window}").rows()
-        told = list(engine.ask(f"select kind, subject, text from events where {window}").rows())
-    lost = sum(int(one["text"].split()[0]) for one in told if one["kind"] == "samples-lost")
+        told = list(engine.ask(f'select kind, subject, "count" from events where {window}').rows())
+    lost = sum(one["count"] for one in told if one["kind"] == "samples-lost")
     gaps = tuple(one["subject"] for one in told if one["kind"] == "recorder-gap")
     return Seen(seconds, FREQUENCY_HZ * (ended_ns - began_ns) / NS, row["n"], lost, gaps)
 

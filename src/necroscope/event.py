@@ -98,5 +98,5 @@ def event_of(row: Mapping[str, Any]) -> Event:
     """The event of a stored row: columns by name, `id` among them or not; null is what the event leaves open."""
     said = {name: value for name, value in row.items() if value is not None}
     if "id" in said:
-        said["stored_id"] = said.pop("id")
+        said["stored_id"] = int(said.pop("id"))
     return Event(**said)

@@ -71,7 +71,7 @@ def test_every_verb_answers_as_from_the_store(
     assert (made.code, made.err) == (0, "")
     assert made.document["window"] == ["2026-01-02T03:04:07.000Z", "2026-01-02T03:04:11.000Z"]
     assert made.document["bytes"] == bundle.stat().st_size < 100_000
-    assert made.document["rows"]["events"] == 4 * 5
+    assert made.document["rows"]["events"] == 4 * 6
     for verb in VERBS:
         bounds = ("--since", "--until") if verb[0] == "events" else ("--from", "--to")
         window = (bounds[0], FROM, bounds[1], TO)
@@ -91,7 +91,7 @@ def test_without_a_window_it_is_the_last_ten_minutes_and_says_so(
     size, window, contents, hint = ran.out.splitlines()
     assert size.startswith(f"{tmp_path}/x.ncb: ")
     assert window == "2026-01-02T03:04:05.000Z to 2026-01-02T03:04:13.983Z (9.0 s), the last of the recording"
-    assert contents.startswith(f"{61 * SECONDS} samples, {5 * SECONDS} events; names are as recorded")
+    assert contents.startswith(f"{61 * SECONDS} samples, {6 * SECONDS} events; names are as recorded")
     assert hint == f"read it with: necroscope events --bundle {tmp_path}/x.ncb"
     assert necroscope("bundle", tmp_path / "y.ncb", "--store", store, "-q").out == ""
 

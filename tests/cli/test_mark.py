@@ -24,6 +24,15 @@ def test_a_mark_has_the_id_that_it_was_told_with(necroscope: Program, store: Pat
     assert marked.out.endswith(f"job-failed  id {event['id']}\n")
 
 
+def test_a_mark_says_what_it_is_about(necroscope: Program, store: Path) -> None:
+    ran = necroscope("mark", "stood still", "--cpu", 39, "--pid", 4711, "--device", "eth0", "--store", store)
+    assert ran.code == 0
+    (event,) = necroscope("events", "--store", store, "--json").document["events"]
+    assert (event["cpu"], event["pid"], event["device"], event["text"]) == (39, 4711, "eth0", "stood still")
+    assert "queue" not in event
+    assert ran.out.endswith(f"id {event['id']}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -31,6 +40,9 @@ def test_a_mark_has_the_id_that_it_was_told_with(necroscope: Program, store: Pat
         (("x" * 100_000,), "The text has 100,000 characters"),
         (("",), "The text is empty"),
         (("text", "--kind", "two words"), "'two words' is no kind of event"),
+        (("text", "--cpu", "-1"), "--cpu"),
+        (("text", "--pid", "many"), "--pid"),
+        (("text", "--device", "x" * 1001), "The device has 1,001 characters"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(

@@ -7,17 +7,20 @@ import os
 import signal
 import time
 
+import pytest
+
 from necroscope.clock import NS
+from necroscope.event import Event
 from necroscope.lab import cast, echo, victim
 from necroscope.lab.victims import Victims
 
 
 def test_a_victim_that_was_stopped_tells_how_long() -> None:
-    marks: list[tuple[str, str, str, int]] = []
-    victims = Victims(lambda *mark: marks.append(mark))
+    marks: list[Event] = []
+    victims = Victims(marks.append)
     actor = cast.start(victim.work, [], "calm-otter", cpu=min(os.sched_getaffinity(0)))
     try:
-        victims.add(actor, "stall", "{name} ({pid}) did not run for {seconds}")
+        victims.add(actor, "stall", "{name} ({pid}) did not run for {seconds}", cpu=3)
         time.sleep(0.5)
         victims.hear()
         marks.clear()  # on a busy machine it may have waited for a core before
@@ -29,10 +32,17 @@ def test_a_victim_that_was_stopped_tells_how_long() -> None:
         victims.hear()
     finally:
         actor.end()
-    text, kind, subject, at_ns = max(marks, key=lambda mark: mark[0])
-    assert text.startswith(f"calm-otter ({actor.pid}) did not run for 1.")
-    assert (kind, subject) == ("stall", "calm-otter")
-    assert abs(at_ns - woken_ns) < NS // 2
+    mark = max(marks, key=lambda one: one.stall_s or 0.0)
+    assert mark.text.startswith(f"calm-otter ({actor.pid}) did not run for 1.")
+    assert (mark.kind, mark.subject, mark.cpu, mark.pid, mark.task) == (
+        "stall",
+        "calm-otter",
+        3,
+        actor.pid,
+        "calm-otter",
+    )
+    assert mark.stall_s == pytest.approx(victims.longest_s("stall"))
+    assert abs(mark.at_ns - woken_ns) < NS // 2
     assert 0.9 < victims.longest_s("stall") < 2.0
     assert victims.longest_s("slow-echo") == 0.0
 

@@ -74,13 +74,13 @@ def test_one_that_died_and_one_that_imports_since(tmp_path: Path, host: Host) ->
     importer.close()
     (event,) = since_the_last(store, host, NOW)
     assert event.at_ns == START_NS + 2 * NS
-    assert event.text.endswith("(598.0 s): the recorder did not say goodbye")
+    assert sentence(event).endswith("(598.0 s): the recorder ended without a clean shutdown")
 
 
 def test_a_boot_in_between_by_its_id_or_else_by_its_time(tmp_path: Path, host: Host) -> None:
     store = _recorded(tmp_path / "store", (STARTED, OTHER))
     hole, boot = since_the_last(store, host, NOW)
-    assert hole.text.endswith("the recorder did not say goodbye, and the machine was booted in between")
+    assert sentence(hole).endswith("the recorder ended without a clean shutdown, and the machine was booted in between")
     assert boot == Event(NOW.from_boottime(0) // NS * NS, "boot", "recorder", "host", uncertainty_ns=NS, boot=THIS)
     assert sentence(boot) == f"the kernel started, boot {THIS}"
     unnamed = _recorded(tmp_path / "unnamed")
@@ -153,11 +153,11 @@ def test_sleep_is_no_step_and_a_late_turn_is_told() -> None:
     line = Timeline(_reading(10, 1000))
     (slept,) = line.turn(_reading(10.5, 1600, slept_s=600))
     assert (slept.kind, slept.subject, slept.at_ns) == ("recorder-gap", "host", 1010 * NS)
-    assert slept.text.endswith("(600.5 s): the machine slept")
+    assert sentence(slept).endswith("(600.5 s): the machine slept")
     assert _placed(line, 10.0, 10.5) == [1010.0, 1610.5]
     (late,) = line.turn(_reading(18.5, 1600, slept_s=600))
     assert (late.kind, late.subject, late.at_ns) == ("recorder-gap", "sensors", int(1610.5 * NS))
-    assert "(8.0 s)" in late.text
+    assert "(8.0 s)" in sentence(late)
     assert line.turn(_reading(19.0, 1600, slept_s=600)) == []
 
 

@@ -132,8 +132,8 @@ def test_fifty_kills_lose_nothing_sealed_and_at_most_two_seconds(tmp_path: Path)
     for victim in victims:
         gaps = told(victim.store, "recorder-gap", "nothing was recorded%")
         assert len(gaps) >= len(victim.missing_s) // 2
-        assert all("did not say goodbye" in row["text"] for row in gaps)
-        # The next one finds all in order, and says goodbye.
+        assert all("without a clean shutdown" in row["text"] for row in gaps)
+        # The next one finds all in order, and ends cleanly.
         with recorder(victim.store) as process:
             stop(process)
         assert not victim.sealed - victim._sealed_now()

@@ -56,7 +56,14 @@ def events(number: int) -> list[Event]:
     said = "deployed /srv/acme/model-v7.bin to 10.20.30.40"
     return [
         Event(at_ns, "nic-reset", "kmsg", "eth0", f"ena 0000:20:03.0 eth0: TX queue {number} timed out"),
-        Event(at_ns + 1, "soft-lockup", "kmsg", "cpu1", stuck),
+        Event(at_ns + 1, "soft-lockup", "kmsg", "cpu1", stuck, cpu=1, task="acme-trainer", pid=number, stall_s=22.0),
+        replace(
+            Event(at_ns + 5, "oom-kill", "kmsg", "acme-trainer", "", task="my thread", path=f"/kubepods/acme/{JOB}"),
+            device="blue7-disk",
+            driver="acme",
+            reason="acme is full",
+            boot="acme-boot",
+        ),
         Event(
             at_ns + 2, "cgroup-rmdir", "perf", f"/docker/{JOB}", pid=77, task="acme-agent", cgroup=number, hierarchy=2
         ),

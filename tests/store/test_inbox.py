@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
-from necroscope.event import Event
+from necroscope.event import TYPED, Event, event_of
 from necroscope.store import inbox
 from necroscope.store.inbox import MAX_SUBJECT, MAX_TEXT, put, waiting
 from necroscope.store.reader import Store
+from necroscope.store.rows import event_rows
 from necroscope.store.writer import Writer
 
 GOOD = Event(1_767_323_045_000_000_000, "job-failed", "mark", "job 7", "job 7 failed")
@@ -63,6 +64,22 @@ def test_what_is_no_file_is_put_aside_and_a_pipe_holds_up_nobody(tmp_path: Path)
     writer._marks()
     names = sorted(path.name for path in (tmp_path / "inbox").iterdir())
     assert names == sorted([f"{GOOD.id}.json", "folder.bad", "pipe.bad"])
+
+
+@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("value", [[], {}, True, -1, 1 << 70, "x", 1.5, float("nan"), "\ud800", None])
+def test_a_field_that_is_none_makes_a_bad_file_or_an_event_that_can_be_written(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    try:
+        number = event_of({**FIELDS, name: value}).id
+    except (TypeError, ValueError, UnicodeError):
+        number = 1
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox" / f"{number}.json").write_text(json.dumps({**FIELDS, name: value}))
+    found = waiting(tmp_path)
+    assert len(found.events) + len(found.damaged) == 1
+    assert event_rows(event for _, event in found.events).num_rows == len(found.events)
 
 
 @given(

@@ -14,18 +14,31 @@ from necroscope.cli.times import Instant
 @click.option("--at", "at_ns", type=Instant(), default="now", show_default="now", help="When: -5m, 14:03:07, ISO 8601.")
 @click.option("--kind", default="mark", show_default=True, help="What it is: job-failed, job-started, ...")
 @click.option("--subject", default="", help="What it is about: a job, a host.")
+@click.option("--cpu", type=click.IntRange(0, 65535), help="The core that it is about.")
+@click.option("--device", default="", help="The device that it is about: eth0.")
+@click.option("--pid", type=click.IntRange(1, 1 << 22), help="The process that it is about.")
 @click.option(
     "--store",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the recording (default: that of `record`).",
 )
-def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> None:
+def mark(
+    text: str,
+    at_ns: int,
+    kind: str,
+    subject: str,
+    cpu: int | None,
+    device: str,
+    pid: int | None,
+    store: Path | None,
+) -> None:
     """Put an event on the timeline; works while the recorder runs, and waits for it when it does not.
 
     \b
     Examples:
       necroscope mark "job 4711 failed" --kind job-failed --subject 4711
       necroscope mark "deployed the new image" --at -10m
+      necroscope mark "the trainer stood still" --kind stall --pid 4711 --cpu 39
     """
     from necroscope.clock import iso
     from necroscope.event import Event
@@ -37,6 +50,7 @@ def mark(text: str, at_ns: int, kind: str, subject: str, store: Path | None) -> 
     if store is not None:
         # A folder that somebody mistyped must not become a store that nobody reads.
         check_format(store)
-    event = Event(at_ns, kind, "mark", valid_text(subject), valid_text(text))
+    said = valid_text(subject), valid_text(text)
+    event = Event(at_ns, kind, "mark", *said, cpu=cpu, device=valid_text(device), pid=pid)
     put(to_write(store), event)
     click.echo(f"{iso(at_ns)}  {kind}  id {event.id}")

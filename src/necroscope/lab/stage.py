@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError
+from necroscope.event import Event
 from necroscope.lab import cast, echo, victim
 from necroscope.lab.asking import Bystander
 from necroscope.lab.cast import Actor
@@ -62,9 +63,7 @@ class Stage:
         self._names = Names(self.rng)
         self._actors: list[Actor] = []
         self._decoys = decoys
-        self.victims = Victims(
-            lambda text, kind, subject, at_ns: self.mark(text, kind=kind, subject=subject, at_ns=at_ns)
-        )
+        self.victims = Victims(self._put)
         self.device = self.name("device")
         self.folder = self._folder(Path("/var/tmp"))
         self.source = SymptomSource(self.folder / "kernel.log")
@@ -250,16 +249,18 @@ class Stage:
 
     def mark(self, text: str, *, kind: str = "mark", subject: str = "", at_ns: int = 0) -> None:
         """Put an event on the timeline, as `necroscope mark` does."""
-        from necroscope.event import Event
+        self._put(Event(at_ns or clock.now().realtime_ns, kind, "mark", subject, text))
+
+    def _put(self, event: Event) -> None:
         from necroscope.store.inbox import put
 
-        put(self.store, Event(at_ns or clock.now().realtime_ns, kind, "mark", subject, text))
+        put(self.store, event)
 
     def victim(self, cpu: int | None = None) -> Actor:
         """A process with a little to do on the core all the time; when it could not, marks of kind `stall` tell it."""
         core = self.cpu if cpu is None else cpu
         actor = self.spawn(victim.work, cpu=core)
-        self.victims.add(actor, "stall", f"{{name}} ({{pid}}) did not run for {{seconds}} on CPU {core}")
+        self.victims.add(actor, "stall", f"{{name}} ({{pid}}) did not run for {{seconds}} on CPU {core}", core)
         return actor
 
     def echo(self) -> Actor:

@@ -101,7 +101,7 @@ def since_the_last(store: Path, host: Host, now: ClockReading) -> list[Event]:
         return []
     boot = _boot(host, now)
     rebooted = _rebooted(before, boot.boot, boot.at_ns)
-    ended = "the recorder was stopped" if before.stopped else "the recorder did not say goodbye"
+    ended = "the recorder was stopped" if before.stopped else "the recorder ended without a clean shutdown"
     why = f"{ended}, and the machine was booted in between" if rebooted else ended
     return [_hole(before.last_ns, now.realtime_ns, why), *([boot] if rebooted else [])]
 

@@ -87,7 +87,12 @@ def _refuse(event: Event) -> None:
         )
     if not event.text.strip():
         raise BadInput("The text is empty.", "say what happened")
-    for name, text, most in (("text", event.text, MAX_TEXT), ("subject", event.subject, MAX_SUBJECT)):
+    sizes = (
+        ("text", event.text, MAX_TEXT),
+        ("subject", event.subject, MAX_SUBJECT),
+        ("device", event.device, MAX_SUBJECT),
+    )
+    for name, text, most in sizes:
         if len(text) > most:
             raise BadInput(f"The {name} has {len(text):,} characters; at most {most:,} are kept.", "shorten it")
 

@@ -36,7 +36,7 @@ gfp_kernel order out perf pid process processes queue read reason recorded recor
 running s samples sampling says second seconds see seen sees segments sensor sensors set signal since slept so started
 starts state status step stepped stopped store stream stuck success systemd take tasks than that the their they this
 time times to too took training unit units unknown until usecs wait waited was were what which who why with without
-work worker would
+work worker would clean long shutdown
 """
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from necroscope.event import SYMPTOM_SOURCES
 from necroscope.event_sentence import RESUMED
+from necroscope.sense.importers.ray_lines import told
 from necroscope.sense.symptom_event import fields_of_line
 
 Fields = dict[str, Any]
@@ -45,13 +46,23 @@ _WENT = re.compile(r"(?:1 segment|([\d,]{1,20}) segments) \(([^)]*)\)")
 
 def fields_of(at_ns: int, kind: str, source: str, subject: str, text: str) -> Fields:
     """What a sentence says: fields of an event, and its `text` where that is another now. Whatever the text."""
+    if source == "ray":
+        return _of_ray(text)
     if source in _LOGS:
-        return _of_log(subject, text)
+        return _of_log(kind, subject, text)
     made = _KINDS.get(kind) if source not in SYMPTOM_SOURCES else None
     return made(at_ns, subject, text) if made is not None else {}
 
 
-def _of_log(subject: str, text: str) -> Fields:
+def _of_ray(text: str) -> Fields:
+    found = told(text.encode("utf-8", "replace"))
+    fields = {"pid": found.pid, "stall_s": found.stall_s} if found is not None else {}
+    return _bounded({name: value for name, value in fields.items() if value is not None})
+
+
+def _of_log(kind: str, subject: str, text: str) -> Fields:
+    if kind.startswith("unit-"):
+        return {"count": 1} if kind in ("unit-start", "unit-restart") else {}
     times = _TIMES.search(text)
     line = text[: times.start()] if times else text
     found = {"text": line, **fields_of_line(line)}

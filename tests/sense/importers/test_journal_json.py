@@ -25,8 +25,9 @@ def entry(at_s: float = 0.0, **fields: object) -> bytes:
     return json.dumps(stamp | fields).encode() + b"\n"
 
 
-def unit(at_s: float, message_id: str, text: str) -> bytes:
+def unit(at_s: float, message_id: str, text: str, result: str = "") -> bytes:
     who = {"_TRANSPORT": "journal", "SYSLOG_IDENTIFIER": "systemd", "_PID": "1"}
+    who |= {"UNIT_RESULT": result} if result else {}
     return entry(at_s, MESSAGE_ID=message_id, UNIT="ecs.service", MESSAGE=text, **who)
 
 
@@ -47,7 +48,7 @@ def test_kernel_lines_are_symptoms_also_as_bytes(tmp_path: Path) -> None:
 
 def test_units_are_told_by_message_id_and_not_by_text(tmp_path: Path) -> None:
     text = unit(0, "39f53479d3a045ac8e11786248231fbf", "Démarré ECS.")
-    text += unit(1, "d9b373ed55a64feb8242e02dbe79a49c", "ecs.service: Failed with result 'exit-code'.")
+    text += unit(1, "d9b373ed55a64feb8242e02dbe79a49c", "ecs.service: Failed with result 'exit-code'.", "exit-code")
     text += unit(2, "5eb03494b6584870a536b337290809b3", "ecs.service: Scheduled restart job, restart counter is at 5.")
     text += unit(3, "7ad2d189f7e94e70a38c781354912448", "ecs.service: Deactivated successfully.")
     text += entry(4, MESSAGE="ecs.service: Scheduled restart job", SYSLOG_IDENTIFIER="somebody")
@@ -58,6 +59,7 @@ def test_units_are_told_by_message_id_and_not_by_text(tmp_path: Path) -> None:
         ("unit-restart", "ecs.service"),
     ]
     assert events[2].text.endswith("restart counter is at 5.")
+    assert [(event.count, event.reason) for event in events] == [(1, ""), (None, "exit-code"), (1, "")]
     assert events[2].at_ns == AT_US * 1000 + 2 * 10**9
 
 

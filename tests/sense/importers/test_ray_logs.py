@@ -174,6 +174,14 @@ def test_a_worker_that_registered_is_no_failure() -> None:
     assert told(GCS + "worker_pool.cc:700: Worker 27991 registered with raylet after 12 s\n") == []
 
 
+def test_a_late_heartbeat_tells_how_late() -> None:
+    line = (
+        "[2022-02-16 12:45:07,907 W 149 199] node_manager.cc:157: Last heartbeat was sent 6901 ms ago. There might be\n"
+    )
+    (event,) = read(line)
+    assert (event.subject, event.stall_s, event.pid) == ("", 6.901, None)
+
+
 def test_lines_of_before_1_2_have_no_year(tmp_path: Path) -> None:
     path = tmp_path / "raylet-20200807.out"
     path.write_text(
@@ -181,9 +189,9 @@ def test_lines_of_before_1_2_have_no_year(tmp_path: Path) -> None:
         "(pid=raylet) I0807 17:00:42.812641 71814 71814 worker_pool.cc:265] Some workers of the worker process(76770) have not registered to raylet within timeout.\n"
     )
     reader = RayLogs(path)
-    assert [(event.subject, event.at_ns) for event in reader.rows()] == [
-        ("76769", 1_596_819_641_812_641_000),
-        ("76770", 1_596_819_642_812_641_000),
+    assert [(event.subject, event.pid, event.at_ns) for event in reader.rows()] == [
+        ("76769", 76769, 1_596_819_641_812_641_000),
+        ("76770", 76770, 1_596_819_642_812_641_000),
     ]
     assert reader.notes()[0] == "the log names no year: 2020 is taken, from the file's name, 2020-08-07"
 

@@ -22,6 +22,7 @@ SOURCE = "journal"
 _LINE_BYTES = 1 << 20  # an entry may carry a core dump; such a line is left out
 _HOSTS = 64
 _TEXT = 500
+_REASON = 60
 # systemd's catalogue (systemd/sd-messages.h)
 _UNITS = {
     "39f53479d3a045ac8e11786248231fbf": "unit-start",
@@ -89,7 +90,9 @@ class JournalJson:
             yield from self._symptoms.feed(KernelLine(at_ns, 1_000_000, field(entry, "MESSAGE")))
         elif (kind := _UNITS.get(field(entry, "MESSAGE_ID"))) and (unit := _unit(entry)):
             text = "".join(char if char.isprintable() else "�" for char in field(entry, "MESSAGE"))
-            yield LogEvent(at_ns, kind, SOURCE, unit, text[:_TEXT], 1_000_000)
+            count = 1 if kind in ("unit-start", "unit-restart") else None
+            why = field(entry, "UNIT_RESULT")[:_REASON]
+            yield LogEvent(at_ns, kind, SOURCE, unit, text[:_TEXT], 1_000_000, reason=why, count=count)
         else:
             self.others += 1
 

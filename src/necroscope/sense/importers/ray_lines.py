@@ -56,10 +56,13 @@ class RayLine:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a line tells: the kind of event, and whom it is about (an id, or empty)."""
+    """What a line tells: the kind of event, and whom it is about (an id, or empty); a process and for how long nothing
+    was heard, where it names them."""
 
     kind: str
     subject: str
+    pid: int | None = None
+    stall_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ def _pattern(kind: str, *regexes: bytes) -> tuple[_Pattern, ...]:
 
 
 # Searched for anywhere in a line, and linear in its length: what is open-ended in them is bounded.
+_WORKERS = rb"Some workers of the worker process\((?P<pid>\d{1,10})\) have not "
 _RAISED = rb"\A(?:\S{1,200} )?ray\.exceptions\."
 PATTERNS = (
     *_pattern("ray-health-check-failed", rb"Health check failed for node " + _ID),
@@ -86,7 +90,7 @@ PATTERNS = (
         rb"Node timed out[:,]? {0,8}" + _ID,
     ),
     *_pattern("ray-node-left", rb"death reason = EXPECTED_TERMINATION.{0,300}?node_id=" + _ID),
-    *_pattern("ray-heartbeat-late", rb"Last heartbeat was sent (?:\d{1,18}) ms ago()"),
+    *_pattern("ray-heartbeat-late", rb"Last heartbeat was sent ()(?P<late_ms>\d{1,18}) ms ago"),
     *_pattern(
         "ray-actor-died",
         rb"Actor is failed on worker (?>.{0,200}?need_reschedule = 1).{0,2000}?actor_id=" + _ID,
@@ -102,8 +106,8 @@ PATTERNS = (
     ),
     *_pattern(
         "ray-worker-not-registered",
-        rb"Some workers of the worker process\((\d{1,10})\) have not registered (?:to raylet )?within (?:the )?timeout",
-        rb"Some workers of the worker process\((\d{1,10})\) have not been registering to raylet",
+        _WORKERS + rb"registered (?:to raylet )?within (?:the )?timeout",
+        _WORKERS + rb"been registering to raylet",
         rb"Some workers(?: of the worker process)? have not registered (?:to raylet )?within (?:the )?timeout()",
         rb"Failed to register worker " + _ID + rb" to Raylet",
         rb"Failed to register worker to Raylet(?:.{0,400}?worker_id=" + _ID + rb")?",
@@ -177,7 +181,13 @@ def told(text: bytes) -> Told | None:
         return None
     for pattern in PATTERNS:
         if (found := pattern.regex.search(text)) is not None:
-            return Told(pattern.kind, (found[1] or b"").decode("utf-8", "replace"))
+            named = found.groupdict()
+            return Told(
+                pattern.kind,
+                (found[1] or b"").decode("utf-8", "replace"),
+                pid=int(named["pid"]) if named.get("pid") else None,
+                stall_s=int(named["late_ms"]) / 1000 if named.get("late_ms") else None,
+            )
     return None
 
 

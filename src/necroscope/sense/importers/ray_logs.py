@@ -103,7 +103,16 @@ class RayLogs:
         uncertainty_ns = _NO_TIME_NS if line.at_ns is None else line.step_ns
         text = line.text.decode("utf-8", "replace").strip()
         printable = "".join(char if char.isprintable() else " " for char in text)[:_TEXT]
-        yield LogEvent(at_ns, found.kind, SOURCE, found.subject, printable, uncertainty_ns)
+        yield LogEvent(
+            at_ns,
+            found.kind,
+            SOURCE,
+            found.subject,
+            printable,
+            uncertainty_ns,
+            pid=found.pid,
+            stall_s=found.stall_s,
+        )
 
 
 def _remember(known: dict[K, V], key: K, value: V) -> None:
