@@ -155,6 +155,12 @@ def test_a_crash_looping_unit() -> None:
     assert "log: no credentials" in text
 
 
+def test_a_hostile_name_is_one_word_of_the_commands() -> None:
+    (finding,) = _findings(Units((replace(UNIT, name="$(reboot).service"),)))
+    assert finding.remedies[0].endswith("-u '$(reboot).service'")
+    assert "systemctl disable --now -- '$(reboot).service' (undo: " in finding.remedies[1]
+
+
 def test_a_unit_that_recovered_is_only_mentioned() -> None:
     steady = replace(UNIT, active_state="active", sub_state="running", since_start_s=90_000.0)
     assert _findings(Units((steady,)))[0].severity == "info"
@@ -205,6 +211,19 @@ def test_leaked_directories_are_another_disease() -> None:
     (finding,) = _findings(leaked)
     assert (finding.id, finding.subject.name) == ("leaked-directories", "/pods/<id>")
     assert _findings(replace(leaked, leaked_directories=499)) == []
+
+
+def test_leaked_directories_below_a_unit_are_named_after_it() -> None:
+    below = DirectoryFamily("/box/leaky.service/job-<n>", 600, ("/box/leaky.service/job-1",))
+    leaked = replace(CENSUS, zombies=0, families=(), leaked_directories=700, leaked_families=(below,))
+    (finding,) = [one for one in _findings(leaked, Units((UNIT,))) if one.id == "leaked-directories"]
+    assert finding.subject == Subject("unit", "leaky.service")
+    assert "600 of 700 directories were cgroups of leaky.service; 600 of these stood below" in _texts(finding)
+    assert "600 like /box/leaky.service/job-<n>, such as /box/leaky.service/job-1" in _texts(finding)
+    assert [one.split(":")[0] for one in finding.remedies] == [
+        "systemctl disable --now -- leaky.service",
+        "Then remove the empty directories depth first",
+    ]
 
 
 def _core(busy: float, system: float, cpu: int = 1) -> CoreShares:

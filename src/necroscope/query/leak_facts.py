@@ -14,7 +14,7 @@ from necroscope.query.leak_makers import makers_of
 from necroscope.query.leak_names import Counted, families_of
 from necroscope.query.leak_restarts import KINDS, restarts_of
 from necroscope.query.leak_zombies import below_of, growth_of, looks_of
-from necroscope.query.lives import Life, lives_of
+from necroscope.query.lives import LIFE, LIVES, Life, lives
 from necroscope.query.rows import Row, rows_of
 from necroscope.query.series import Series, series_of
 from necroscope.store.reader import Snapshot, Store
@@ -45,7 +45,8 @@ _UNIT = [
     "triggered_by",
     "preset",
 ]
-_RESTART = ["at_ns", "kind", "subject", "count"]
+_EVENT, _KINDS = [*LIFE, "count"], LIVES | KINDS
+_EVENTS_MOST = 300_000
 
 
 def read_leak_facts(store: Store, at_ns: int, recorded: Window, notes: list[str]) -> LeakFacts:
@@ -54,14 +55,15 @@ def read_leak_facts(store: Store, at_ns: int, recorded: Window, notes: list[str]
     snapshot = store.snapshot(span)
     gauges = _gauges(store, (at_ns - _LATELY_NS, span[1]))
     hierarchy = gauges.get("memcg_hierarchy")
-    lives = _of_memory(lives_of(snapshot, span, notes), int(hierarchy[0].value[-1]) if hierarchy else None)
-    makers = makers_of(store, lives)
+    events = rows_of(snapshot, "events", span, _EVENT, lambda row: row["kind"] in _KINDS, _EVENTS_MOST, notes)
+    every = lives(row for row in events if row["kind"] in LIVES)
+    mine = _of_memory(every, int(hierarchy[0].value[-1]) if hierarchy else None)
+    makers = makers_of(store, mine)
     units = rows_of(snapshot, "units", span, _UNIT, most=200_000, notes=notes)
-    events = rows_of(snapshot, "events", span, _RESTART, lambda row: row["kind"] in KINDS, 100_000, notes)
     containers = _containers(gauges)
-    gone = [life for life in lives if life.leaked(span[1])]
+    gone = [life for life in mine if life.leaked(span[1])]
     zombies, zombies_total = left_of(gone, "zombies", makers)
-    directories, directories_total = left_of(_never_removed(lives, span), "directories", makers)
+    directories, directories_total = left_of(_never_removed(mine, span), "directories", makers)
     leaked = gauges.get("memcg_leaked_directories", ())
     return LeakFacts(
         span=span,
@@ -71,7 +73,7 @@ def read_leak_facts(store: Store, at_ns: int, recorded: Window, notes: list[str]
         makers=makers,
         units=_units(units),
         containers=containers,
-        restarts=restarts_of(events),
+        restarts=restarts_of(row for row in events if row["kind"] in KINDS),
         systemd=bool(units) or "systemd_units" in gauges,
         engines=bool(containers),
     )
@@ -87,14 +89,14 @@ def _last(series: Sequence[Series]) -> int | None:
     return int(max(values)[1]) if values else None
 
 
-def _of_memory(lives: Iterable[Life], hierarchy: int | None) -> list[Life]:
+def _of_memory(every: Iterable[Life], hierarchy: int | None) -> list[Life]:
     """Cgroups of the hierarchy with the memory controller; where none is known, any."""
-    return [life for life in lives if hierarchy is None or life.hierarchy == hierarchy]
+    return [life for life in every if hierarchy is None or life.hierarchy == hierarchy]
 
 
-def _never_removed(lives: Iterable[Life], span: Window) -> list[Life]:
+def _never_removed(every: Iterable[Life], span: Window) -> list[Life]:
     """Cgroups that were made and never removed; a few are alive and well on any node, the youngest above all."""
-    made = [life for life in lives if life.made_ns and not life.removed_ns]
+    made = [life for life in every if life.made_ns and not life.removed_ns]
     return [life for life in made if (life.made_ns or 0) < span[1] - _YOUNG_NS] or made
 
 

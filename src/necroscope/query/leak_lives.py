@@ -9,6 +9,7 @@ from necroscope.query.lives import Life
 from necroscope.sense.family import pattern
 
 _Key = tuple[str, int | None]
+_UNITS = (".service", ".scope", ".slice")
 
 
 def left_of(lives: Sequence[Life], what: What, makers: Iterable[Maker]) -> tuple[tuple[Left, ...], int]:
@@ -17,11 +18,12 @@ def left_of(lives: Sequence[Life], what: What, makers: Iterable[Maker]) -> tuple
     known = {maker.pid for maker in makers}
     moments: dict[_Key, list[int]] = {}
     counts: dict[_Key, int] = {}
+    shapes: dict[_Key, str] = {}
     kept = 0
     for life in sorted(lives, key=lambda one: -_moment(one, what)):
         key = life.path, life.maker
         if key not in counts and len(moments) >= LEFT_MOST:
-            key = _summed(life, known, counts)
+            key = _summed(life, known, counts, shapes)
         counts[key] = counts.get(key, 0) + 1
         if kept < LIVES_MOST and (key in moments or len(moments) < LEFT_MOST):
             moments.setdefault(key, []).append(_moment(life, what))
@@ -34,7 +36,11 @@ def _moment(life: Life, what: What) -> int:
     return (life.removed_ns if what == "zombies" else life.made_ns) or life.made_ns or 0
 
 
-def _summed(life: Life, known: set[int], counts: dict[_Key, int]) -> _Key:
+def _summed(life: Life, known: set[int], counts: dict[_Key, int], shapes: dict[_Key, str]) -> _Key:
+    """By pattern. What one process made in one place is taken to be called alike, unless it is a unit's."""
     maker = life.maker if life.maker in known else None
-    key = pattern(life.path), maker
-    return key if key in counts or len(counts) < 2 * LEFT_MOST else ("", maker)
+    place = (life.path if life.path.endswith(_UNITS) else life.path.rpartition("/")[0]), maker
+    shape = shapes.get(place)
+    if shape is None:
+        shape = shapes[place] = pattern(life.path) if len(shapes) < LEFT_MOST else ""
+    return (shape, maker) if (shape, maker) in counts or len(counts) < 2 * LEFT_MOST else ("", maker)

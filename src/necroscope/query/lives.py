@@ -10,8 +10,9 @@ from necroscope.event import Window
 from necroscope.query.rows import Row, rows_of
 from necroscope.store.reader import Snapshot
 
-_KINDS = frozenset({"cgroup-mkdir", "cgroup-rmdir", "cgroup-release"})
-_COLUMNS = ["at_ns", "kind", "subject", "hierarchy", "cgroup", "pid"]
+LIVES = frozenset({"cgroup-mkdir", "cgroup-rmdir", "cgroup-release"})
+LIFE = ["at_ns", "kind", "subject", "hierarchy", "cgroup", "pid"]
+"""Kinds of events that lives are made of, and what of them is read."""
 # The kernel may take this long to release what nothing pins.
 RELEASE_NS = 5 * NS
 
@@ -36,7 +37,7 @@ class Life:
 
 def lives_of(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Life]:
     """The cgroups that were made, removed or released in a window, by time."""
-    rows = rows_of(snapshot, "events", window, _COLUMNS, lambda row: row["kind"] in _KINDS, 300_000, notes)
+    rows = rows_of(snapshot, "events", window, LIFE, lambda row: row["kind"] in LIVES, 300_000, notes)
     return lives(rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from necroscope.diagnose.leak.attribution import Leak
 from necroscope.diagnose.leak.witnesses import called
@@ -39,15 +39,19 @@ def stop(leak: Leak) -> Remedy:
 
 
 def _stop_unit(name: str, unit: LeakUnit | None, what: str) -> Remedy:
-    """A unit without an install section cannot be disabled: what triggers it can, and it can be stopped."""
-    triggers = unit.triggered_by if unit is not None else ()
-    state = unit.unit_file_state if unit is not None else ""
-    quoted = " ".join(shlex.quote(one) for one in (*triggers, name))
+    command, undo = stopping(name, unit.unit_file_state if unit else "", unit.triggered_by if unit else ())
     text = f"Stop the leak first, if the node can do without {name}: the {what} stop growing at once."
-    if state in _NOT_ENABLED and not triggers:
-        return Remedy("stop-unit", name, f"systemctl stop -- {shlex.quote(name)}", text, _LOST, "none")
-    undo = f" Undo: systemctl enable --now -- {quoted}."
-    return Remedy("disable-unit", name, f"systemctl disable --now -- {quoted}", text + undo, _LOST, "none")
+    action = "disable-unit" if undo else "stop-unit"
+    return Remedy(action, name, command, f"{text} Undo: {undo}." if undo else text, _LOST, "none")
+
+
+def stopping(name: str, unit_file_state: str, triggers: Sequence[str]) -> tuple[str, str]:
+    """The commands that stop a unit and keep it stopped, and that undo it. A unit without an install section cannot be
+    disabled: what triggers it can, and it can be stopped; that has no undo."""
+    if unit_file_state in _NOT_ENABLED and not triggers:
+        return f"systemctl stop -- {shlex.quote(name)}", ""
+    quoted = " ".join(shlex.quote(one) for one in (*triggers, name))
+    return f"systemctl disable --now -- {quoted}", f"systemctl enable --now -- {quoted}"
 
 
 def _stop_container(leak: Leak) -> Remedy:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from necroscope.config import CrashLoopLimits
 from necroscope.diagnose.fact import Containers, Turnovers, Units
+from necroscope.diagnose.leak.remedies import stopping
 from necroscope.model import ContainerState, Evidence, Finding, ProcessTurnover, Severity, Subject, UnitState
 from necroscope.quantity import count, span
 
@@ -64,9 +66,10 @@ def _unit_evidence(unit: UnitState) -> Iterator[Evidence]:
 
 
 def _unit_remedies(unit: UnitState) -> tuple[str, ...]:
+    command, undo = stopping(unit.name, unit.unit_file_state, unit.triggered_by)
     return (
-        f"read why it exits: journalctl -u {unit.name} -n 50",
-        f"if this node does not need it: systemctl disable --now {unit.name} (undo: enable --now)",
+        f"read why it exits: journalctl -n 50 -u {shlex.quote(unit.name)}",
+        f"if this node does not need it: {command}{f' (undo: {undo})' if undo else ''}",
     )
 
 
