@@ -14,6 +14,8 @@ from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
 PinKind = Literal["tmpfs", "page-cache", "anon", "kernel"]
+MODES = ("user", "system", "irq", "softirq", "steal", "idle")
+"""What a core's time is spent on, as it is kept: nice is user, waiting for a disk is idle."""
 SubjectKind = Literal["unit", "container", "process", "cgroup", "device", "cpu", "kernel"]
 
 

@@ -16,8 +16,9 @@ from necroscope.model import (
     UnitState,
 )
 from necroscope.query.cores import CoreShares, core_shares
-from necroscope.sense.symptoms import Kind, catalogue
+from necroscope.sense.symptoms import catalogue
 from necroscope.store.memory import MemoryStore
+from necroscope.symptom_kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

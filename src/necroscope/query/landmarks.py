@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from necroscope.errors import BadInput
+from necroscope.errors import DAMAGE_HINT, BadInput
 from necroscope.event import Event, Window, event_of
-from necroscope.query.sealed import DAMAGE_HINT, damage, damaged, opened
+from necroscope.query.sealed import damage, damaged, opened
 from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over

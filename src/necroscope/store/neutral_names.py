@@ -28,12 +28,6 @@ _USUAL = frozenset(
         *(f"{name}.target" for name in ("network-online", "paths", "remote-fs", "sockets", "sysinit", "timers")),
     )
 )
-_KERNEL_THREAD = re.compile(
-    r"swapper(/\d+)?|(ksoftirqd|migration|cpuhp|watchdog|idle_inject|rcu[a-z]{1,2}|backlog_napi)/\d+|:-?\d+"
-    r"|kworker/[\w:]{1,12}([-+][\w.+-]*)?|(kswapd|kcompactd|scsi_eh_|kdamond\.|md)\d+|rcu_[a-z_]+(/\d+)?"
-    r"|khugepaged|ksmd|kthreadd|kauditd|khungtaskd|oom_reaper|writeback|kblockd|kdevtmpfs|watchdogd|kdamond"
-    r"|jbd2/(nvme|sd|vd|xvd|dm-|md)[\w-]*"
-)
 _THREADED = re.compile(r"irq/(\d{1,5})-(.*)", re.DOTALL)
 _BPF = re.compile(r"(bpf_prog_)([0-9a-f]{16}\w*)")
 _BPF_OWN = re.compile(r"bpf_prog_[0-9a-f]+|bpf_trampoline_\d+(_\d+)?|bpf_dispatcher_xdp")
@@ -119,11 +113,6 @@ class Names:
 def is_kernel(module: str) -> bool:
     """Whether a module is the kernel or one of its modules."""
     return module not in NOT_KERNEL and _KERNEL_MODULE.fullmatch(module) is not None
-
-
-def is_kernel_thread(name: str) -> bool:
-    """Whether a thread's name has a shape that kernels give theirs; anybody may give a process such a name."""
-    return _KERNEL_THREAD.fullmatch(name) is not None
 
 
 def is_unit(name: str) -> bool:
