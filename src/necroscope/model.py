@@ -231,6 +231,28 @@ class ProcessUse:
     cpu: int
 
 
+# -- cores ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CoreShares:
+    """What one core did, as shares (0 to 1) of the time accounted to it.
+
+    user includes nice and guests; busy is everything but idle and iowait. `accounted_s` far below the time that
+    passed means that the core could not even count (its interrupts were off, or the hypervisor kept it).
+    """
+
+    cpu: int
+    user: float
+    system: float
+    irq: float
+    softirq: float
+    steal: float
+    idle: float
+    busy: float
+    accounted_s: float
+
+
 # -- symptoms ----------------------------------------------------------------------------------------
 
 

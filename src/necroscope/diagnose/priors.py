@@ -13,6 +13,10 @@ from dataclasses import dataclass
 class Priors:
     """The table. The prefix of a field says which part of the reasoning uses it."""
 
+    # -- fact: numbers for and against a hypothesis -------------------------------------------------------
+    fact_rise: float = 1.5
+    """A number that is less than this many times that of quiet times, and passes there as well, confirms nothing."""
+
     # -- leak: who leaks zombies or directories -----------------------------------------------------------
     leak_aligned: float = 0.97
     """Strength where leaks and restarts fall together in time, and would not if the restarts were shifted."""
