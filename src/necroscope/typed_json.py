@@ -12,6 +12,7 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -182,7 +183,7 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 
 def _object(kind: Any, special: Special) -> Form:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     fields = [one for one in dataclasses.fields(kind) if one.init]
     forms = {one.name: form_of(hints[one.name], special) for one in fields}
     defaults = {one.name: _default(one) for one in fields}
@@ -207,6 +208,11 @@ def _object(kind: Any, special: Special) -> Form:
         return kind(**found)
 
     return Form(write, read)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _default(one: dataclasses.Field[Any]) -> Any:

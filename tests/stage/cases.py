@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from necroscope import case as vocabulary
 from necroscope.case import Case, LineUp, Run, Stack, Starvation, Suspect
 from necroscope.clock import NS
 from necroscope.leak_facts import (
@@ -85,7 +84,7 @@ def classes() -> list[type]:
         kind = waiting.pop()
         if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind not in found:
             found[kind] = None
-            waiting += get_type_hints(kind, vars(vocabulary)).values()
+            waiting += get_type_hints(kind).values()
         else:
             waiting += get_args(kind)
     return list(found)
