@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
-from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
+from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, core_strength, who_strength
 from necroscope.diagnose.judge.mechanism import Found, Weighed, mechanism_of
 from necroscope.diagnose.judge.recurrence import Recurrence, product, recurrence
@@ -65,7 +65,7 @@ class Conclusion:
         return self.rival.id if self.rival is not None else self.best.hypothesis.id
 
     @property
-    def grows(self) -> str:
+    def grows(self) -> Grows:
         """What is left behind, where the mechanism walks over that."""
         return "" if self.rival is not None else self.best.hypothesis.grows
 

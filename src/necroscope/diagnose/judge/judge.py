@@ -120,13 +120,8 @@ def _weighed(one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue) 
         else explained_by(one.best, one.candidate, one.suspect, priors)
     )
     found = [CandidateCause(one.kind, cpu, process, round(explains, 3), one.confidence, "best match")]
-    rest = ([one.best] if one.rival is not None else []) + [
-        *([one.found.either] if one.found.either else []),
-        *one.found.others,
-    ]
-    for each in dict.fromkeys(rest):
-        if each is not one.best or one.rival is not None:
-            found.append(_mechanism(one, each))
+    found += [_mechanism(one, each) for each in ((one.best,) if one.rival is not None else ())]
+    found += [_mechanism(one, each) for each in one.found.others]
     causes = {each.id for each in catalogue.rivals if each.cause}
     found += [
         CandidateCause(each.hypothesis, cpu, None, each.explains or 0.0, 0.0, each.because)
@@ -159,7 +154,6 @@ def _remedies(case: Case, one: Conclusion) -> tuple[Remedy, ...]:
     given = entry.remedies_for(one.subject, case.kernel)
     if one.doubt_of_subject:
         given = tuple(replace(each, command="") if each.command.startswith("systemctl ") else each for each in given)
-    if one.grows == "zombies" or one.grows == "directories":
-        what = "zombies" if one.grows == "zombies" else "directories"
-        return (*leak_remedies(what, one.leak, case.leaks.of(what).pins), *given)
-    return given
+    if not one.grows:
+        return given
+    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *given)

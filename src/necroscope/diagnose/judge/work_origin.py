@@ -32,7 +32,7 @@ class Orderer:
 
 
 def orders_wanted(catalogue: Catalogue) -> tuple[frozenset[str], Callable[[LineUp], bool]]:
-    """The functions by which work is ordered, and whether a line-up shows a mechanism that is ordered from elsewhere."""
+    """The functions by which work is ordered, and whether a line-up shows a mechanism that others may order."""
     ordered = tuple(one for one in catalogue.mechanisms if one.ordered_by is not None)
     functions = frozenset(name for one in ordered if one.ordered_by is not None for name in one.ordered_by.functions)
 
@@ -58,8 +58,8 @@ def orderer_of(
 
 
 def _least(ordered: OrderedBy, facts: Mapping[str, float]) -> float | None:
-    """For what share of the starved time somebody must have ordered it; None: what came from outside was sent elsewhere,
-    whatever a server here answers to it."""
+    """For what share of the starved time somebody must have ordered it; None: what came from outside was sent
+    elsewhere, whatever a server here answers to it."""
     came, handled = (facts.get(name) for name in ordered.outside)
     if came is None or not handled:
         return ordered.least_unknown or ordered.least
