@@ -1,7 +1,7 @@
 """What can be the reason of a starved core, as data: mechanisms and rivals, one type, tested on a case's numbers.
 
 hypothesis.py    the type          stack_match.py   against stacks      fact_checks.py   against numbers
-catalogue.py     mechanisms.toml, rivals.toml and users' files, read     entry.py, values.py   an entry's fields, checked
+catalogue.py     mechanisms.toml, rivals.toml, users' files   entry.py, values.py   an entry's fields, checked
 """
 
 from __future__ import annotations
