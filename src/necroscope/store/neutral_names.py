@@ -21,7 +21,7 @@ from necroscope.store import kernel_words
 DIGITS = 4
 
 _SUFFIX = re.compile(r"(.+)\.(service|slice|scope|socket|mount|timer|path|target|device|swap|automount)")
-_USUAL = frozenset(
+USUAL = frozenset(
     (
         *("", "system.slice", "user.slice", "machine.slice", "init.scope", "-.slice", "<id>", "<n>"),
         *(f"{name}.target" for name in ("basic", "default", "graphical", "local-fs", "multi-user", "network")),
@@ -73,7 +73,7 @@ class Names:
 
     def unit(self, name: str) -> str:
         """A unit keeps its sort: `unit-7f3a.service`."""
-        if name in _USUAL:
+        if name in USUAL:
             return name
         found = _SUFFIX.fullmatch(name)
         return f"{self.token('unit', found[1])}.{found[2]}" if found else self.token("unit", name)
@@ -104,7 +104,7 @@ class Names:
         return name if not name or kernel_words.perf_event(name) else self.token("event", name)
 
     def _segment(self, name: str) -> str:
-        if name in _USUAL:
+        if name in USUAL:
             return name
         return self.unit(name) if _SUFFIX.fullmatch(name) else self.token("cgroup", name)
 

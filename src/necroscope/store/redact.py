@@ -115,7 +115,7 @@ KEPT = {
 """Texts that are words of this program, of systemd or of the kernel."""
 
 # `stall` and its like are the lab's.
-_MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended", "stall", "slow-echo", "slow-step"))
+MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended", "stall", "slow-echo", "slow-step"))
 
 
 class Redactor:
@@ -191,7 +191,7 @@ class Redactor:
         return found
 
     def _event(self, event: Event) -> Event:
-        own = event.source != "mark" or event.kind in _MARKS or event.kind in catalogue().kinds
+        own = event.source != "mark" or event.kind in MARKS or event.kind in catalogue().kinds
         kind = event.kind if own else self.names.token("kind", event.kind)
         changed: dict[str, Any] = {
             name: change(self.names, value) for name, change in FIELDS.items() if (value := getattr(event, name))
