@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from necroscope.case import Stack
-from necroscope.query.kernel_frames import kernel_functions, without_suffix
+from necroscope.function_name import without_suffix
+from necroscope.query.kernel_frames import kernel_functions
 from necroscope.sense.perf.idle import innermost
 from necroscope.sense.perf.modules import in_kernel
 
