@@ -14,7 +14,7 @@ import hashlib
 import os
 import re
 
-from necroscope.sense.perf.modules import NOT_KERNEL
+from necroscope.sense.perf.modules import NOT_KERNEL, in_kernel
 from necroscope.sense.perf.programs import BPF
 from necroscope.store import kernel_words
 
@@ -33,7 +33,6 @@ _BPF = re.compile(r"(bpf_prog_)([0-9a-f]{16}\w*)")
 _BPF_OWN = re.compile(r"bpf_prog_[0-9a-f]+|bpf_trampoline_\d+(_\d+)?|bpf_dispatcher_xdp")
 _NUMBERED = re.compile(r":-?\d{1,10}")
 _SHORT_NUMBER = re.compile(r"\d{1,6}")
-_KERNEL_MODULE = re.compile(r"\[\w+\]", re.ASCII)
 
 
 class Names:
@@ -85,7 +84,7 @@ class Names:
 
     def frame(self, name: str, module: str) -> tuple[str, str]:
         """A function and its module; the kernel and its modules stay."""
-        if is_kernel(module):
+        if in_kernel(module):
             shown = _BPF.sub(lambda found: found[1] + self.token("x", found[2])[2:], name)
             own = module != BPF or _BPF_OWN.fullmatch(shown) or name in ("", "[unknown]")
             return shown if own else self.token("function", name), module
@@ -108,11 +107,6 @@ class Names:
         if name in USUAL:
             return name
         return self.unit(name) if _SUFFIX.fullmatch(name) else self.token("cgroup", name)
-
-
-def is_kernel(module: str) -> bool:
-    """Whether a module is the kernel or one of its modules."""
-    return module not in NOT_KERNEL and _KERNEL_MODULE.fullmatch(module) is not None
 
 
 def is_unit(name: str) -> bool:
