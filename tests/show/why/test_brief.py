@@ -45,7 +45,7 @@ def test_the_answer_what_to_do_and_the_links() -> None:
         "  Blocked tasks                trainer waited 5.9 s for it",
         "  On the core             0.91 statsd (pid 811) took 98 % of core 39",
         "  Mechanism               0.98 the kernel iterates over zombie memory cgroups",
-        "  Ordered by                   kubelet ordered it: 80 % of the calls that make…",
+        "  Ordered by                   kubelet ordered it: 80 % of the calls that make …",
         "  Accumulation                 zombie memory cgroups accumulate",
         "  Source of the leak      0.95 unit acme-agent.service leaks them",
         "  Not recorded: run-delay: this kernel has no /proc/schedstat",
