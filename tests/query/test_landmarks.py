@@ -11,7 +11,15 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.event import Event
 from necroscope.model import ParentCount
-from necroscope.query.landmarks import events, extent, extent_of, extent_of_all, find_event, recorded, symptoms
+from necroscope.query.landmarks import (
+    events,
+    extent,
+    extent_of,
+    extent_of_all,
+    extent_of_recording,
+    find_event,
+    symptoms,
+)
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
@@ -85,12 +93,16 @@ def test_the_extent_of_a_recording_is_that_of_its_samples_else_of_all_its_rows(t
         writer.seal()
     rows = START_NS + 3 * NS, START_NS + 12 * NS
     snapshot = Store(tmp_path).snapshot()
-    assert (recorded(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (rows, rows, None)
+    assert (extent_of_recording(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (
+        rows,
+        rows,
+        None,
+    )
     assert extent_of(snapshot, ["events", "samples"]) == (START_NS + 3 * NS, START_NS + 9 * NS)
     writer.add_samples(batch([One(START_NS + 5 * NS), One(START_NS + 20 * NS)]))
     writer.close(merge=False)
     snapshot, sampled = Store(tmp_path).snapshot(), (START_NS + 5 * NS, START_NS + 20 * NS)
-    assert (recorded(snapshot), extent_of_all(snapshot)) == (sampled, (rows[0], sampled[1]))
+    assert (extent_of_recording(snapshot), extent_of_all(snapshot)) == (sampled, (rows[0], sampled[1]))
     assert extent_of(snapshot, ["events", "samples"]) == (rows[0], sampled[1])
 
 
@@ -99,7 +111,7 @@ def test_an_empty_store_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no samples"):
         extent(Store(tmp_path).snapshot())
     assert events(Store(tmp_path).snapshot(), ALL) == []
-    assert recorded(Store(tmp_path).snapshot()) is extent_of_all(Store(tmp_path).snapshot()) is None
+    assert extent_of_recording(Store(tmp_path).snapshot()) is extent_of_all(Store(tmp_path).snapshot()) is None
 
 
 def test_damaged_files_are_passed_over(writer: Writer, tmp_path: Path) -> None:
