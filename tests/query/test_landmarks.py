@@ -16,8 +16,8 @@ from necroscope.query.landmarks import (
     extent,
     extent_of,
     extent_of_all,
-    extent_of_recording,
     find_event,
+    recorded,
     symptoms,
 )
 from necroscope.store.catalog import segments
@@ -93,7 +93,7 @@ def test_the_extent_of_a_recording_is_that_of_its_samples_else_of_all_its_rows(t
         writer.seal()
     rows = START_NS + 3 * NS, START_NS + 12 * NS
     snapshot = Store(tmp_path).snapshot()
-    assert (extent_of_recording(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (
+    assert (recorded(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (
         rows,
         rows,
         None,
@@ -102,7 +102,7 @@ def test_the_extent_of_a_recording_is_that_of_its_samples_else_of_all_its_rows(t
     writer.add_samples(batch([One(START_NS + 5 * NS), One(START_NS + 20 * NS)]))
     writer.close(merge=False)
     snapshot, sampled = Store(tmp_path).snapshot(), (START_NS + 5 * NS, START_NS + 20 * NS)
-    assert (extent_of_recording(snapshot), extent_of_all(snapshot)) == (sampled, (rows[0], sampled[1]))
+    assert (recorded(snapshot), extent_of_all(snapshot)) == (sampled, (rows[0], sampled[1]))
     assert extent_of(snapshot, ["events", "samples"]) == (rows[0], sampled[1])
 
 
@@ -111,7 +111,7 @@ def test_an_empty_store_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no samples"):
         extent(Store(tmp_path).snapshot())
     assert events(Store(tmp_path).snapshot(), ALL) == []
-    assert extent_of_recording(Store(tmp_path).snapshot()) is extent_of_all(Store(tmp_path).snapshot()) is None
+    assert recorded(Store(tmp_path).snapshot()) is extent_of_all(Store(tmp_path).snapshot()) is None
 
 
 def test_damaged_files_are_passed_over(writer: Writer, tmp_path: Path) -> None:

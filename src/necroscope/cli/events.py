@@ -88,13 +88,13 @@ def _patterns(store: Store, window: Window) -> list[Pattern]:
     """Patterns of the window's load; of a long one, of its latest part."""
     from necroscope.clock import NS
     from necroscope.query.core_time import core_time
-    from necroscope.query.landmarks import extent_of_recording
+    from necroscope.query.landmarks import recorded
     from necroscope.query.patterns import patterns
     from necroscope.query.sealed import again
 
     def read() -> list[Pattern]:
         snapshot = store.snapshot()
-        whole = extent_of_recording(snapshot) or (0, 0)
+        whole = recorded(snapshot) or (0, 0)
         low, high = max(window[0], whole[0]), min(window[1], whole[1])
         cores = max(1, len(set(core_time(snapshot, [(high - 5 * NS, high)], []).cpu.tolist())))
         low = max(low, high - _MOST_CELLS // cores * NS)

@@ -14,9 +14,9 @@ from necroscope.event import Event, Window
 from necroscope.explain.inconclusive import held_by, is_held, not_held
 from necroscope.explain.known import Known
 from necroscope.explain.unreported import Answer, unreported
+from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.symptom import choose, complaint, symptoms_in
-from necroscope.query.landmarks import extent_of_recording
 from necroscope.query.sealed import again
 from necroscope.store.noticed import noticing
 from necroscope.store.reader import Snapshot, Store
@@ -98,7 +98,7 @@ def _answer(store: FixedStore, known: Known, at_ns: int | None, event: int | str
 def _recorded(snapshot: Snapshot) -> tuple[Window, list[str]]:
     """First and last moment of the recording, and what of it cannot be read."""
     notes = [f"{note}; what came before it was looked at" for note in snapshot.notes]
-    recorded = extent_of_recording(snapshot, notes)
+    recorded = landmarks.recorded(snapshot, notes)
     if recorded is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or give another --store")
     return recorded, notes

@@ -160,7 +160,7 @@ def extent_of_all(snapshot: Snapshot) -> Window | None:
     return _hull([*((one.from_ns, one.to_ns) for one in snapshot.segments), *([live] if live else [])])
 
 
-def extent_of_recording(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
+def recorded(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
     """First and last moment of a recording: of its samples, else of all its rows. None: it is empty."""
     return extent_of(snapshot, ["samples"], notes) or extent_of_all(snapshot)
 
