@@ -24,7 +24,7 @@ from necroscope.leak_facts import (
     RestartsOf,
 )
 from necroscope.model import MODES
-from necroscope.verdict import Complaint, Strip
+from necroscope.verdict import Complaint, Growth, Strip
 
 AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
 _LONG_ID = "3f5c90aa27d1" + "0b4e" * 13
@@ -61,6 +61,8 @@ def _object(kind: Any) -> st.SearchStrategy[Any]:
         parts["shares"] = st.tuples(*[any_value(float)] * len(MODES))
     if kind is Strip:
         parts |= {name: st.tuples(*[any_value(float | None)] * 2) for name in ("busy", "system", "average")}
+    if kind is Growth:
+        parts |= {name: st.tuples(*[any_value(int)] * 2) for name in ("at_ns", "count")}
     needed = {one.name for one in dataclasses.fields(kind) if _needed(one)}
     required = {name: part for name, part in parts.items() if name in needed}
     optional = {name: part for name, part in parts.items() if name not in needed}

@@ -10,13 +10,12 @@ from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.event import Window
 from necroscope.model import MODES
+from necroscope.query.baseline import NEARER, spread
 from necroscope.query.case.surroundings import AFTER_NS, BEFORE_NS, Surroundings
 from necroscope.query.core_time import CoreTime
 from necroscope.query.starved import runs
 
 _MOST, _FEW = 12, 3
-# How far from symptoms quiet time is looked for: as far as the recording allows.
-_AWAY_NS = ((60 * NS, 15 * NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
 _LEAST_S, _SHORTEST_S, _LONGEST_S = 2.0, 2.0, 10.0
 _ALMOST = 0.9
 _USUALLY_BUSY = 0.8
@@ -31,15 +30,15 @@ def quiet_windows(around: Surroundings, run: Run, most: int = _MOST) -> list[Win
     """
     length = int(min(max(run.seconds, _SHORTEST_S), _LONGEST_S) * NS)
     symptoms = [*around.symptoms_ns, around.symptom.at_ns]
-    limits = max(around.near[0], around.recorded[0]), min(around.near[1], around.recorded[1])
+    limits = [(max(around.near[0], around.recorded[0]), min(around.near[1], around.recorded[1]))]
     bad = _not_quiet(around, run, symptoms)
-    for before, after in _AWAY_NS:
+    for before, after in NEARER:
         far = [(at - before, at + after) for at in symptoms]
-        found = _blocks(limits, [*bad, *far], length, most)
+        found = spread(limits, [*bad, *far], length, most)
         if len(found) >= _FEW:
             return found
-    found = _blocks(limits, bad, length, most)
-    return found if len(found) >= _FEW else _blocks(limits, bad, round(_SHORTEST_S * NS), most)
+    found = spread(limits, bad, length, most)
+    return found if len(found) >= _FEW else spread(limits, bad, round(_SHORTEST_S * NS), most)
 
 
 def _not_quiet(around: Surroundings, run: Run, symptoms: Sequence[int]) -> list[Window]:
@@ -96,19 +95,3 @@ def _with_shoulders(of_core: CoreTime, run: Run) -> Window:
         if begin < low <= end and run.from_ns - low < longest:
             low = begin
     return low, high
-
-
-def _blocks(limits: Window, left_out: list[Window], length: int, most: int) -> list[Window]:
-    free, at = [], limits[0]
-    for low, high in sorted(left_out):
-        if low > at:
-            free.append((at, min(low, limits[1])))
-        at = max(at, high + 1)
-    if at < limits[1]:
-        free.append((at, limits[1]))
-    blocks = [
-        (low + n * length, low + (n + 1) * length - 1) for low, high in free for n in range((high - low) // length)
-    ]
-    if len(blocks) <= most:
-        return blocks
-    return [blocks[place * len(blocks) // most] for place in range(most)]
