@@ -6,6 +6,7 @@ From the cores' own counters where there are some; else, as in imported profiles
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,44 +37,75 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     this finds the part of a long run in which somebody held the core in kernel mode. With `interrupts`, at least that
     share must have been in interrupts of both kinds.
     """
-    found: list[Run] = []
-    for cpu in np.unique(times.cpu).tolist():
-        found += _of_core(times.of(frozenset({cpu})), int(cpu), busy, seconds, kernel, interrupts)
-    return sorted(found, key=lambda run: (run.from_ns, run.cpu))
+    return Looks.of(times).runs(busy, seconds, kernel, interrupts)
 
 
-def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: float, interrupts: float) -> Iterator[Run]:
-    total = np.maximum(1, times.spent.sum(axis=1))
-    used = 1.0 - times.spent[:, MODES.index("idle")] / total
-    inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
-    called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
-    full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
-    nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
-    if (coarse := times.coarse).any():
-        # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
-        idle_ms = (1.0 - used) * times.whole_ms
-        full &= ~coarse | (idle_ms <= _NO_TIME_MS)
-        nearly = np.where(coarse, full, nearly)
-    # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
-    full |= nearly & np.roll(full, 1) & np.roll(full, -1)
-    hole = times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS
-    for first, end in _together(nearly, hole):
-        for low, high in _full_parts(full[first:end], used[first:end] - busy):
-            run = _run(times, cpu, first + low, first + high)
-            if run.seconds >= seconds - _EDGE_S:
-                yield run
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Looks at all cores, core by core and in order of time, with the shares that starved cores are found by.
+    `begins` are the looks that follow no other one: the first of a core, and what comes after a hole."""
 
+    times: CoreTime
+    used: F64s
+    inside: F64s
+    called: F64s
+    begins: NDArray[np.bool_]
 
-def _together(on: NDArray[np.bool_], hole: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Looks that follow one another, all of them on: first, and after the last."""
-    low: int | None = None
-    for row in range(on.size + 1):
-        goes_on = row < on.size and bool(on[row])
-        if low is not None and (not goes_on or hole[row - 1]):
-            yield low, row
-            low = None
-        if goes_on and low is None:
-            low = row
+    @classmethod
+    def of(cls, times: CoreTime) -> Looks:
+        """Of rows in any order."""
+        order = np.lexsort((times.at_ns, times.cpu))
+        whole = None if times.interval_ms is None else times.interval_ms[order]
+        times = CoreTime(times.at_ns[order], times.cpu[order], times.passed_ms[order], times.spent[order], whole)
+        total = np.maximum(1, times.spent.sum(axis=1))
+        used = 1.0 - times.spent[:, MODES.index("idle")] / total
+        inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
+        called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
+        begins = np.ones(used.size, np.bool_)
+        begins[1:] = (np.diff(times.cpu) != 0) | (times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS)
+        return cls(times, used, inside, called, begins)
+
+    def runs(self, busy: float, seconds: float, kernel: float = 0.0, interrupts: float = 0.0) -> list[Run]:
+        """As `runs`."""
+        full, nearly = self._full(busy, kernel, interrupts)
+        least_s = seconds - _EDGE_S
+        found = []
+        for first, end in self._together(full, nearly, least_s):
+            for low, high in _full_parts(full[first:end], self.used[first:end] - busy):
+                run = _run(self.times, first + low, first + high)
+                if run.seconds >= least_s:
+                    found.append(run)
+        return sorted(found, key=lambda run: (run.from_ns, run.cpu))
+
+    def _full(self, busy: float, kernel: float, interrupts: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which looks are full, and which nearly so."""
+        full = (self.used >= busy) & (self.inside >= kernel) & (self.called >= interrupts)
+        nearly = (self.used >= busy - _NEARLY) & (self.inside >= kernel - _NEARLY)
+        nearly &= self.called >= interrupts - _NEARLY
+        if (coarse := self.times.coarse).any():
+            # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
+            idle_ms = (1.0 - self.used) * self.times.whole_ms
+            full &= ~coarse | (idle_ms <= _NO_TIME_MS)
+            nearly = np.where(coarse, full, nearly)
+        # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
+        between = nearly[1:-1] & full[:-2] & full[2:]
+        same = (self.times.cpu[1:-1] == self.times.cpu[:-2]) & (self.times.cpu[1:-1] == self.times.cpu[2:])
+        full[1:-1] |= between & same
+        return full, nearly
+
+    def _together(
+        self, full: NDArray[np.bool_], nearly: NDArray[np.bool_], least_s: float
+    ) -> Iterator[tuple[int, int]]:
+        """Looks that follow one another, all nearly full and one at least full, and that last long enough: first, and
+        after the last."""
+        on = np.concatenate(([False], nearly, [False]))
+        apart = np.concatenate((self.begins, [True]))
+        first = np.flatnonzero(nearly & (~on[:-2] | self.begins))
+        end = np.flatnonzero(nearly & (~on[2:] | apart[1:])) + 1
+        before = np.concatenate(([0], np.cumsum(full)))
+        lasted = self.times.at_ns[end - 1] - self.times.begin_ns[first] >= least_s * NS
+        kept = lasted & (before[end] > before[first])
+        yield from zip(first[kept].tolist(), end[kept].tolist(), strict=True)
 
 
 def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
@@ -103,10 +135,11 @@ def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
     return found
 
 
-def _run(times: CoreTime, cpu: int, low: int, high: int) -> Run:
+def _run(times: CoreTime, low: int, high: int) -> Run:
     spent = times.spent[low:high].sum(axis=0)
     shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
-    return Run(cpu, int(times.begin_ns[low]), int(times.at_ns[high - 1]), shares)
+    begin_ns = int(times.at_ns[low]) - int(times.passed_ms[low]) * _MS_NS
+    return Run(int(times.cpu[low]), begin_ns, int(times.at_ns[high - 1]), shares)
 
 
 def within(times: CoreTime, run: Run, window: Window) -> Run:
