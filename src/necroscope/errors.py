@@ -32,3 +32,7 @@ class Unavailable(NecroscopeError):
     """Something cannot be seen or done here; absent is not broken, and unknown is not zero."""
 
     exit_code = 3
+
+
+DAMAGE_HINT = "put the file back from a copy of the recording, such as a bundle"
+"""What to do about a damaged file that a question needs."""

@@ -14,6 +14,8 @@ from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
 PinKind = Literal["tmpfs", "page-cache", "anon", "kernel"]
+MODES = ("user", "system", "irq", "softirq", "steal", "idle")
+"""What a core's time is spent on, as it is kept: nice is user, waiting for a disk is idle."""
 SubjectKind = Literal["unit", "container", "process", "cgroup", "device", "cpu", "kernel"]
 
 
@@ -227,6 +229,28 @@ class ProcessUse:
     run_delay_s: float | None
     rss_bytes: int
     cpu: int
+
+
+# -- cores ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CoreShares:
+    """What one core did, as shares (0 to 1) of the time accounted to it.
+
+    user includes nice and guests; busy is everything but idle and iowait. `accounted_s` far below the time that
+    passed means that the core could not even count (its interrupts were off, or the hypervisor kept it).
+    """
+
+    cpu: int
+    user: float
+    system: float
+    irq: float
+    softirq: float
+    steal: float
+    idle: float
+    busy: float
+    accounted_s: float
 
 
 # -- symptoms ----------------------------------------------------------------------------------------

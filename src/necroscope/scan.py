@@ -12,10 +12,10 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.config import Config
-from necroscope.diagnose.engine import diagnose
-from necroscope.diagnose.fact import facts
+from necroscope.diagnose.engine import diagnose, rules
 from necroscope.errors import Unavailable
 from necroscope.model import Census, Cost, HostIdentity, ScanReport
+from necroscope.scan_facts import facts
 from necroscope.sense.containers import Containers
 from necroscope.sense.cpu import Cpu
 from necroscope.sense.host import Host
@@ -29,6 +29,7 @@ from necroscope.sense.pressure import Pressure
 from necroscope.sense.process import Processes
 from necroscope.sense.sensor import Sensor, look
 from necroscope.sense.softnet import Softnet
+from necroscope.sense.symptoms import catalogue
 from necroscope.sense.systemd import Systemd
 from necroscope.sense.throttle import Throttle
 from necroscope.sense.vmstat import Vmstat
@@ -91,7 +92,7 @@ class Scanner:
         at_ns = _now_ns(self._host)
         identities, censuses = self._store.latest(HostIdentity), self._store.latest(Census)
         instants = self._store.instants("cpu")
-        diagnosis = diagnose(facts(self._store, self._config, at_ns))
+        diagnosis = diagnose(facts(self._store, self._config, at_ns), rules(catalogue().kinds))
         return ScanReport(
             host=identities[0] if identities else HostIdentity("unknown", "unknown", "unknown", None),
             at_ns=at_ns,

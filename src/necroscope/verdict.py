@@ -8,6 +8,29 @@ from typing import Literal
 from necroscope.model import Evidence, Subject
 
 VerdictKind = Literal["explained", "partly-explained", "unexplained", "no-symptom"]
+LinkKind = Literal[
+    "symptom",
+    "starved-core",
+    "blocked",
+    "on-core",
+    "mechanism",
+    "ordered-by",
+    "accumulation",
+    "leak-source",
+    "subject",
+    "why-it-runs",
+    "recurrence",
+    "projection",
+    "not-ruled-out",
+]
+Outcome = Literal["ruled-out", "not-ruled-out", "untested"]
+
+ASKED = "asked"
+"""The source of a moment that nobody complained of: it was asked about."""
+FOUND = "found"
+"""The source of a starvation that nobody reported: it was looked for."""
+NOTICED = frozenset({"mark", "ray"})
+"""Sources of what somebody noticed, as opposed to what the kernel said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +44,21 @@ class Complaint:
     subject: str = ""
     uncertainty_ns: int = 0
     id: int | None = None
+    cpu: int | None = None
+    """The core that it names."""
+    queue: int | None = None
+    """The queue that it names."""
+    device: str = ""
+
+    @property
+    def asked(self) -> bool:
+        """Whether nobody complained: the moment was asked about."""
+        return self.source == ASKED
+
+    @property
+    def noticed(self) -> bool:
+        """Whether somebody noticed it, who may have been delayed himself, and not the kernel."""
+        return self.source in NOTICED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +105,52 @@ class Rejected:
     evidence: tuple[Evidence, ...] = ()
     tested: bool = True
     standing: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link between the symptom and its cause.
+
+    `strength` is how sure it is, from 0 to 1; None: the confidence does not rest on it. `doubt` says in words what
+    keeps it from being surer; empty: nothing in particular. Kinds: the symptom; the starved core; blocked: who waited
+    for it; on-core: who had it; mechanism: by what it took so long; ordered-by: who ordered the work; accumulation:
+    what was left behind; leak-source: who leaves it behind; subject: whom to act on, where no leak is behind it;
+    why-it-runs: why the unit is running; recurrence: whether it was so before other symptoms; projection: when it comes
+    back; not-ruled-out: a rival, or somebody, that the evidence does not exclude.
+    """
+
+    kind: LinkKind
+    claim: str
+    evidence: tuple[Evidence, ...] = ()
+    strength: float | None = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A hypothesis that is not the cause, or not shown to be, and what the test said.
+
+    `explains` is how much of the lost core time its own numbers speak for, from 0 to 1; None: they do not say.
+    """
+
+    hypothesis: str
+    outcome: Outcome
+    because: str
+    evidence: tuple[Evidence, ...] = ()
+    explains: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateCause:
+    """A cause that was weighed, the best first: which hypothesis, on which core, with whom on it, how much of the lost
+    time it explains, and how sure it is."""
+
+    kind: str
+    cpu: int | None
+    process: ProcessRef | None
+    explains: float
+    confidence: float
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +216,15 @@ class Verdict:
     strip: Strip | None = None
     growth: Growth | None = None
     notes: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    tested: tuple[Tested, ...] = ()
+    candidates: tuple[CandidateCause, ...] = ()
+
+    @property
+    def weakest(self) -> Link | None:
+        """The link that the confidence suffers most from; None where none has a strength."""
+        weighed = [one for one in self.links if one.strength is not None]
+        return min(weighed, key=lambda one: one.strength or 0.0) if weighed else None
 
     @property
     def inconclusive(self) -> bool:

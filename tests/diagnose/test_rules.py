@@ -24,6 +24,7 @@ from necroscope.diagnose.rule import rule
 from necroscope.model import (
     Census,
     ContainerState,
+    CoreShares,
     DirectoryFamily,
     Evidence,
     Family,
@@ -36,9 +37,9 @@ from necroscope.model import (
     Symptom,
     UnitState,
 )
-from necroscope.query.cores import CoreShares
 from necroscope.sense.symptoms import catalogue
 
+RULES = rules(catalogue().kinds)
 LIMITS: dict[type, object] = {
     ZombieLimits: ZombieLimits(),
     CrashLoopLimits: CrashLoopLimits(),
@@ -78,7 +79,7 @@ UNIT = UnitState(
 
 
 def _findings(*facts: object) -> list[Finding]:
-    return list(diagnose({**LIMITS, **{type(fact): fact for fact in facts}}).findings)
+    return list(diagnose({**LIMITS, **{type(fact): fact for fact in facts}}, RULES).findings)
 
 
 def _texts(finding: Finding) -> str:
@@ -284,10 +285,10 @@ def test_an_oom_kill_is_about_the_cgroup_whose_limit_was_hit() -> None:
 
 
 def test_a_rule_whose_fact_is_missing_is_skipped_and_says_so() -> None:
-    skipped = {line.rule: line.missing for line in diagnose(LIMITS).skipped}
+    skipped = {line.rule: line.missing for line in diagnose(LIMITS, RULES).skipped}
     assert skipped["zombie-memcg"] == ("Census",)
     assert skipped["crash-looping-units"] == ("Units",)
-    assert "crash-looping-units" not in {line.rule for line in diagnose({**LIMITS, Units: Units(())}).skipped}
+    assert "crash-looping-units" not in {line.rule for line in diagnose({**LIMITS, Units: Units(())}, RULES).skipped}
 
 
 def test_the_worst_comes_first() -> None:
@@ -306,6 +307,6 @@ def test_an_undeclared_finding_is_a_defect() -> None:
 
 
 def test_every_rule_says_what_it_finds() -> None:
-    for each in rules():
+    for each in RULES:
         assert each.function.__doc__, each.name
         assert each.finds, each.name

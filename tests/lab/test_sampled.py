@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from necroscope.clock import NS
-from necroscope.lab.sampled import functions, functions_sampled, share_of
+from necroscope.lab.sampled import functions_sampled, share_of
 from necroscope.lab.stage import Stage
 from necroscope.lab.told import Told, Window
 from necroscope.store.writer import Writer
@@ -55,5 +55,10 @@ def test_a_show_wants_one_of_the_functions(store: Path) -> None:
     assert (show.at_least, "a walk" in show.text) == (0.6, True)
 
 
-def test_names_have_no_tails_of_compilers() -> None:
-    assert functions("read\x1flibc.so.6\x1esmaps_pte_range.isra.0\x1f[kernel]\x1e")[:2] == ["read", "smaps_pte_range"]
+def test_only_functions_of_the_kernel_show_something(tmp_path: Path) -> None:
+    made_at_run_time = (("main", "node"), ("smaps_pte_range", "[jit]"))
+    writer = Writer(tmp_path)
+    writer.add_samples(batch([One(START_NS + NS, made_at_run_time, 1), One(START_NS + NS + 1, OTHER, 1)]))
+    writer.close(merge=False)
+    assert share_of(_stage(tmp_path, (0, 2)), frozenset({"smaps_pte_range"})) == 0.0
+    assert share_of(_stage(tmp_path, (0, 2)), frozenset({"vfs_read"})) == pytest.approx(0.5)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
-from necroscope.query.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
+from necroscope.query.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines, spread
 
 HOUR = 3600 * NS
 TIMES = st.integers(0, 4 * HOUR)
@@ -31,6 +31,25 @@ def test_they_are_like_the_window_and_away_from_every_symptom(
         assert high < window[0] or low > window[1]
         assert not any(low <= at + 2 * NS and high >= at - 8 * NS for at in symptoms)
     assert all(one[1] < other[0] for one, other in pairwise(found))
+
+
+@given(
+    st.tuples(st.integers(0, 50), st.integers(0, 300)),
+    st.lists(st.tuples(st.integers(-20, 320), st.integers(0, 40)), max_size=5),
+    st.integers(1, 30),
+    st.integers(1, 12),
+)
+def test_as_many_as_fit_between_what_is_bad(
+    whole: tuple[int, int], bad: list[tuple[int, int]], length: int, most: int
+) -> None:
+    left_out = [(low, low + more) for low, more in bad]
+    good = [place for place in range(whole[0], whole[1] + 1) if not any(low <= place <= high for low, high in left_out)]
+    stretches = [0]
+    for before, place in pairwise([whole[0] - 2, *good]):
+        stretches = [*stretches[:-1], stretches[-1] + 1] if place == before + 1 else [*stretches, 1]
+    found = spread([whole], left_out, length, most)
+    assert len(found) == min(most, sum(stretch // length for stretch in stretches))
+    assert all(set(range(low, high + 1)) <= set(good) and high - low + 1 == length for low, high in found)
 
 
 def test_they_are_spread_evenly() -> None:

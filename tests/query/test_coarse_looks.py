@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from necroscope.clock import NS
+from necroscope.model import MODES
 from necroscope.query.coarse_looks import Looked
 from necroscope.query.core_grid import core_grid
 from necroscope.query.core_heat import around, core_heat
@@ -25,7 +26,6 @@ from necroscope.query.starved import mean_busy, runs
 from necroscope.record.foreign import How, import_file
 from necroscope.sense.cpu import Cpu
 from necroscope.sense.host import Host
-from necroscope.store.core_times import MODES
 from necroscope.store.excerpt import excerpt
 from necroscope.store.reader import Store
 from necroscope.store.segment import read_table

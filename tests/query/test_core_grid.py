@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
+from necroscope.model import MODES
 from necroscope.query.core_grid import core_grid
 from necroscope.query.core_time import CoreTime
-from necroscope.store.core_times import MODES
 from stage.recorded import START_NS
 
 WINDOW = (START_NS, START_NS + 4 * NS - 1)

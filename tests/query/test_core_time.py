@@ -11,10 +11,9 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.model import Sample
+from necroscope.model import MODES, Sample
 from necroscope.query.core_time import CoreTime, core_time
 from necroscope.store.catalog import segments
-from necroscope.store.core_times import MODES
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
 from stage.looked import look, record

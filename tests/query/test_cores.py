@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from necroscope import clock
-from necroscope.model import Reading, Sample
-from necroscope.query.cores import CoreShares, core_shares
+from necroscope.model import CoreShares, Reading, Sample
+from necroscope.query.cores import core_shares
 from necroscope.sense.cpu import Cpu
 from necroscope.sense.host import Host
 from necroscope.sense.sensor import Look, look

@@ -17,8 +17,10 @@ from necroscope.model import Census, HostIdentity, ParentCount, ProcessUse, Samp
 from necroscope.query.engine import Engine
 from necroscope.query.views import VIEWS
 from necroscope.sense.cpu import Cpu
+from necroscope.sense.perf.modules import NOT_KERNEL, in_kernel
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
+from stage.looked import One, batch
 from stage.recorded import LOOP, START_NS, SYSCALL, WALK, look, second, stack
 
 SECONDS = 8
@@ -108,6 +110,20 @@ def test_seconds_are_the_sums_of_samples(ask: Ask) -> None:
     kernel = {stack(SYSCALL).stack_id, stack(WALK).stack_id}
     expected = sum(one in kernel for number in range(SECONDS) for one in second(number).stack_id.tolist())
     assert ask("select sum(kernel)::bigint as k from seconds") == [{"k": expected}]
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_the_kernels_share_of_a_second_is_of_what_is_the_kernel_everywhere_else(tmp_path: Path, sealed: bool) -> None:
+    modules = ("[kernel]", "[nf_tables]", "[bpf]", *sorted(NOT_KERNEL), "[a b]", "[", "./[kernel]", "libc.so.6", "")
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    writer.add_samples(batch([One(START_NS + n * NS, (("f", one),)) for n, one in enumerate(modules)]))
+    if sealed:
+        writer.seal()
+    writer.flush()
+    with Engine(Store(tmp_path)) as engine:
+        rows = engine.ask("select at_ns, kernel from seconds order by at_ns").rows()
+    writer.close()
+    assert [row["kernel"] for row in rows] == [int(in_kernel(one)) for one in modules]
 
 
 def test_every_signal_has_a_value_at_every_look(ask: Ask) -> None:

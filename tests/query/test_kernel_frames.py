@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from necroscope.query.kernel_frames import kernel_functions
+from necroscope.query.kernel_frames import ends_in_kernel, kernel_functions
 from stage.looked import text
 
 
@@ -31,3 +31,9 @@ def test_what_compilers_append_is_no_part_of_a_name() -> None:
     frames = (("shrink_slab.constprop.0", "[kernel]"), ("find_next_bit.isra.0.cold", "[kernel]"), ("x", "[kernel]"))
     assert kernel_functions(text(frames)) == ["shrink_slab", "find_next_bit", "x"]
     assert kernel_functions("") == []
+
+
+def test_the_innermost_function_tells_where_somebody_was() -> None:
+    assert ends_in_kernel(text((("main", "app"), ("read", "[kernel]"))))
+    assert not ends_in_kernel(text((("read", "[kernel]"), ("main", "[jit]"))))
+    assert not ends_in_kernel("")

@@ -10,7 +10,16 @@ import pytest
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.event import Event
-from necroscope.query.landmarks import events, extent, find_event, symptoms
+from necroscope.model import ParentCount
+from necroscope.query.landmarks import (
+    events,
+    extent,
+    extent_of,
+    extent_of_all,
+    find_event,
+    recorded,
+    symptoms,
+)
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
@@ -74,11 +83,35 @@ def test_events_without_samples_do_not_stretch_the_recording(tmp_path: Path) -> 
     assert extent(Store(tmp_path).snapshot()) == (START_NS, START_NS + 7)
 
 
+@pytest.mark.parametrize("sealed", [True, False])
+def test_the_extent_of_a_recording_is_that_of_its_samples_else_of_all_its_rows(tmp_path: Path, sealed: bool) -> None:
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    writer.add_events([Event(START_NS + at * NS, "tick", "kmsg", "", str(at)) for at in (3, 9)])
+    writer.add_zombies(START_NS + 12 * NS, [ParentCount("/docker", 1)])
+    writer.flush()
+    if sealed:
+        writer.seal()
+    rows = START_NS + 3 * NS, START_NS + 12 * NS
+    snapshot = Store(tmp_path).snapshot()
+    assert (recorded(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (
+        rows,
+        rows,
+        None,
+    )
+    assert extent_of(snapshot, ["events", "samples"]) == (START_NS + 3 * NS, START_NS + 9 * NS)
+    writer.add_samples(batch([One(START_NS + 5 * NS), One(START_NS + 20 * NS)]))
+    writer.close(merge=False)
+    snapshot, sampled = Store(tmp_path).snapshot(), (START_NS + 5 * NS, START_NS + 20 * NS)
+    assert (recorded(snapshot), extent_of_all(snapshot)) == (sampled, (rows[0], sampled[1]))
+    assert extent_of(snapshot, ["events", "samples"]) == (rows[0], sampled[1])
+
+
 def test_an_empty_store_is_said(tmp_path: Path) -> None:
     Writer(tmp_path).close()
     with pytest.raises(BadInput, match="has no samples"):
         extent(Store(tmp_path).snapshot())
     assert events(Store(tmp_path).snapshot(), ALL) == []
+    assert recorded(Store(tmp_path).snapshot()) is extent_of_all(Store(tmp_path).snapshot()) is None
 
 
 def test_damaged_files_are_passed_over(writer: Writer, tmp_path: Path) -> None:

@@ -80,9 +80,11 @@ class Played:
         """Somebody works."""
         self.work.append(Work(cpu, begin, end, share, comm, pid, **more))  # type: ignore[arg-type]
 
-    def happens(self, at_s: float, kind: str, text: str = "", subject: str = "", source: str = "kmsg") -> None:
+    def happens(
+        self, at_s: float, kind: str, text: str = "", subject: str = "", source: str = "kmsg", **fields: object
+    ) -> None:
         """Something happens."""
-        self.events.append(Event(at(at_s), kind, source, subject, text or kind))
+        self.events.append(Event(at(at_s), kind, source, subject, text or kind, **fields))  # type: ignore[arg-type]
 
     def leaks(self, at_s: float, path: str, number: int, pid: int = 1, hierarchy: int = 4) -> None:
         """A cgroup is made and removed, and never released."""
@@ -165,7 +167,8 @@ def _samples(one: Work, second: int) -> list[One]:
 def nic_reset(node: Played, at_s: float, cpu: int | None = None) -> None:
     """A network driver complains."""
     named = f" napi CPU: {cpu}." if cpu is not None else ""
-    node.happens(at_s, "nic-reset", f"ena 0000:00:05.0 eth0: TX q 1 is paused for too long.{named}", "eth0")
+    text = f"ena 0000:00:05.0 eth0: TX q 1 is paused for too long.{named}"
+    node.happens(at_s, "nic-reset", text, "eth0", device="eth0", driver="ena", queue=1, cpu=cpu)
 
 
 def unit(name: str, group: str, restarts: int = 0, **more: object) -> UnitState:

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from necroscope.cgroup_family import pattern
 from necroscope.event import Event
 from necroscope.leak_facts import LeakFacts
 from necroscope.model import Census, ContainerState, ParentCount, Sample, UnitState, ZombieName
 from necroscope.query.leak_facts import read_leak_facts
 from necroscope.sense.containers import Containers
-from necroscope.sense.family import pattern
 from necroscope.sense.kernel.tally import Tally
 from necroscope.sense.memcg import Memcg
 from necroscope.sense.zombie_names import NAMED_MOST, ZombieNames, commonest_names

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from necroscope.model import MODES
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import is_idle
 from necroscope.store.arrow import Tables
 from necroscope.store.catalog import segments
-from necroscope.store.core_times import MODES
 from necroscope.store.segment import read_segment, write_segment
 
 SPEED_S = 3

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from necroscope.clock import NS
 from necroscope.model import Evidence, Subject
-from necroscope.verdict import Cause, Claim, Complaint, Growth, Missing, ProcessRef, Rejected, Remedy, Strip, Verdict
+from necroscope.verdict import (
+    CandidateCause,
+    Cause,
+    Claim,
+    Complaint,
+    Growth,
+    Link,
+    Missing,
+    ProcessRef,
+    Rejected,
+    Remedy,
+    Strip,
+    Tested,
+    Verdict,
+)
 
 AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
 WINDOW = (AT_NS - 9 * NS, AT_NS - 2 * NS)
@@ -43,6 +57,67 @@ CHAIN = (
     Claim("why-it-runs", "it is enabled by the image and never succeeded"),
     Claim("something-new", "a kind of claim that nobody has told yet"),
 )
+LINKS = (
+    Link(
+        "symptom",
+        "nic-reset of eth0 at 2026-01-02T03:04:05.678Z",
+        (Evidence("ena eth0: Trigger reset is on, reason 15", "kmsg"),),
+    ),
+    Link(
+        "starved-core",
+        "core 39 was starved for 6.6 s, until 2.0 s before the symptom",
+        (Evidence("core 39 had no idle time for 6.6 s", "cpu", 6.6, "s", WINDOW),),
+        0.97,
+    ),
+    Link("blocked", "trainer waited 5.9 s for it", (Evidence("trainer (pid 4711) waited 5.9 s", "processes", 5.9),)),
+    Link(
+        "on-core",
+        "statsd (pid 811) took 98 % of core 39",
+        (Evidence("mem_cgroup_iter 44 %", "samples", 0.44),),
+        0.91,
+        "6 % of what was sampled on the core was somebody else's",
+    ),
+    Link(
+        "mechanism",
+        "the kernel iterates over zombie memory cgroups",
+        (
+            Evidence("82 % of its samples are of this kind", "samples", 0.82),
+            Evidence("68,540 are in its tree", "zombies", 68_540),
+            Evidence("Each costs a cache miss.", "mechanisms"),
+        ),
+        0.98,
+    ),
+    Link("ordered-by", "kubelet ordered it: 80 % of the calls that make such work were its"),
+    Link(
+        "accumulation",
+        "zombie memory cgroups accumulate",
+        (Evidence("68,540 zombies, 240 live", "memcg", 68_540, "cgroups"),),
+    ),
+    Link(
+        "leak-source",
+        "unit acme-agent.service leaks them",
+        tuple(Evidence(f"fact {n}", "x") for n in range(9)),
+        0.95,
+    ),
+    Link("why-it-runs", "acme-agent.service is enabled and never exited successfully"),
+    Link("recurrence", "seen before both symptoms"),
+    Link("projection", "at 360 an hour it comes back 8 d after a reboot"),
+    Link("not-ruled-out", "steal is not ruled out: the hypervisor took 31 % of it", (), 0.93, "it explains 31 %"),
+)
+TESTED = (
+    Tested(
+        "page-faults",
+        "ruled-out",
+        "60,206 a second, 60,844 in quiet times",
+        (Evidence("60,206", "vmstat", 60_206.4),),
+        0.02,
+    ),
+    Tested("cpu-quota", "untested", "no cgroup with a quota was seen"),
+)
+CANDIDATES = (
+    CandidateCause("zombie-memcg", 39, ProcessRef("statsd", 811), 0.931, 0.9712, "best match"),
+    CandidateCause("memcg-reclaim", 39, ProcessRef("statsd", 811), 0.41, 0.3004, "42 % of the samples show it"),
+)
 EXPLAINED = Verdict(
     "explained",
     SYMPTOM,
@@ -68,6 +143,17 @@ EXPLAINED = Verdict(
     STRIP,
     GROWTH,
     ("the recording has a hole of 3 s",),
+    LINKS,
+    TESTED,
+    CANDIDATES,
 )
-UNEXPLAINED = Verdict("unexplained", SYMPTOM, None, CHAIN[:1], missing=(Missing("no samples of core 39"),))
+UNEXPLAINED = Verdict(
+    "unexplained",
+    SYMPTOM,
+    None,
+    CHAIN[:1],
+    missing=(Missing("no samples of core 39"),),
+    links=(LINKS[0], Link("not-ruled-out", "it may have been spinner: not enough to be sure")),
+    tested=TESTED,
+)
 QUIET = Verdict("no-symptom")

@@ -172,15 +172,11 @@ def _bounded(store: Store, wanted: Wanted) -> Wanted:
 
 def _extent(store: Store) -> Window:
     """Times of the first and the last row of the store."""
-    from necroscope.store.arrow import time_range
+    from necroscope.query.landmarks import extent_of_all
 
-    snapshot = store.snapshot()
-    spans = [(one.from_ns, one.to_ns) for one in snapshot.segments]
-    if live := time_range(snapshot.live):
-        spans.append(live)
-    if not spans:
+    if (found := extent_of_all(store.snapshot())) is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or take this instant with --now")
-    return min(low for low, _ in spans), max(high for _, high in spans)
+    return found
 
 
 def _nothing(store: Store, words: str) -> BadInput:

@@ -87,15 +87,15 @@ def events(
 def _patterns(store: Store, window: Window) -> list[Pattern]:
     """Patterns of the window's load; of a long one, of its latest part."""
     from necroscope.clock import NS
-    from necroscope.diagnose.why.scene import span_of
     from necroscope.query.core_time import core_time
+    from necroscope.query.landmarks import recorded
     from necroscope.query.patterns import patterns
     from necroscope.query.sealed import again
 
     def read() -> list[Pattern]:
         snapshot = store.snapshot()
-        recorded = span_of(snapshot) or (0, 0)
-        low, high = max(window[0], recorded[0]), min(window[1], recorded[1])
+        whole = recorded(snapshot) or (0, 0)
+        low, high = max(window[0], whole[0]), min(window[1], whole[1])
         cores = max(1, len(set(core_time(snapshot, [(high - 5 * NS, high)], []).cpu.tolist())))
         low = max(low, high - _MOST_CELLS // cores * NS)
         if low >= high:

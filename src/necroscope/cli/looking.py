@@ -167,9 +167,10 @@ def _known(made: Profile) -> list[Window]:
 def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ()) -> NecroscopeError:
     """There are no samples in a window: where there are some, or of what else. By `notes`, they may be damaged."""
     from necroscope.clock import iso
+    from necroscope.errors import DAMAGE_HINT
     from necroscope.query.kinds import kinds
     from necroscope.query.landmarks import extent
-    from necroscope.query.sealed import DAMAGE_HINT, again, damaged
+    from necroscope.query.sealed import again, damaged
     from necroscope.query.select import Select
 
     if hurt := damaged(notes, "samples", "stacks"):

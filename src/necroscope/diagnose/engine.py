@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 from necroscope.diagnose.rule import Rule, rule
 from necroscope.diagnose.rules.cpu_quota import cpu_quota
@@ -14,19 +13,17 @@ from necroscope.diagnose.rules.nic_resets import nic_resets
 from necroscope.diagnose.rules.saturated_core import saturated_core
 from necroscope.diagnose.rules.zombie_memcg import zombie_memcg
 from necroscope.model import Diagnosis, Finding, Severity, Skipped
-from necroscope.sense.symptoms import catalogue
 
 
-@cache
-def rules() -> tuple[Rule, ...]:
-    """Every rule. A new one is added here, and its findings to docs/findings.md."""
+def rules(kinds: Iterable[str]) -> tuple[Rule, ...]:
+    """Every rule, for these kinds of symptoms. A new one is added here, and its findings to docs/findings.md."""
     return (
         rule(zombie_memcg, "zombie-memcg"),
         rule(crash_looping_units, "crash-loop"),
         rule(crash_looping_containers, "crash-loop"),
         rule(crash_looping_processes, "crash-loop"),
         rule(leaked_directories, "leaked-directories"),
-        rule(kernel_log, *catalogue().kinds),
+        rule(kernel_log, *kinds),
         rule(nic_resets, "nic-driver-resets"),
         rule(saturated_core, "saturated-core"),
         rule(cpu_quota, "cpu-quota"),
@@ -36,11 +33,11 @@ def rules() -> tuple[Rule, ...]:
 _ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
 
 
-def diagnose(facts: Mapping[type, object], asked: Iterable[Rule] | None = None) -> Diagnosis:
-    """Ask every rule (or those given); the worst findings come first, otherwise in the order of the rules."""
+def diagnose(facts: Mapping[type, object], asked: Iterable[Rule]) -> Diagnosis:
+    """Ask these rules; the worst findings come first, otherwise in the order of the rules."""
     findings: list[Finding] = []
     skipped: list[Skipped] = []
-    for each in rules() if asked is None else asked:
+    for each in asked:
         missing = each.missing(facts)
         if missing:
             skipped.append(Skipped(each.name, missing))

@@ -13,6 +13,186 @@ from dataclasses import dataclass
 class Priors:
     """The table. The prefix of a field says which part of the reasoning uses it."""
 
+    # -- verdict ------------------------------------------------------------------------------------------
+    floor: float = 0.5
+    """Below this confidence nobody is named: abstaining is better than guessing."""
+    most: float = 0.99
+    """No verdict is surer than this."""
+    half_told: float = 0.65
+    """A verdict that does not know the mechanism, or whom to act on, is not surer than this, however clear the rest."""
+
+    # -- core: whether a core's starvation made the symptom -----------------------------------------------
+    core_sure: float = 0.99
+    """Strength of a starvation that goes on up to the symptom."""
+    core_soon_s: float = 12.0
+    """A core that was starved until so many seconds before the symptom is as near as can be."""
+    core_late_s: float = 20.0
+    """From then on it suits less: by e in so many seconds."""
+    core_late_power: float = 0.7
+    """How much of that counts against the strength."""
+    core_after: float = 0.55
+    """Factor of a starvation that began when the symptom had been reported."""
+    core_not_said: float = 0.4
+    """Factor where the complaint names another core in its own words."""
+    core_not_routed: float = 0.8
+    """Factor where the interrupts of the complaint's queue go to another core."""
+    core_rival: float = 0.6
+    """How much an equally good other starvation, of somebody else, takes from the strength."""
+
+    # -- score: which starvation suits a symptom best ------------------------------------------------------
+    score_least: float = 0.08
+    """A starvation that suits less is not looked at."""
+    score_user: float = 0.45
+    """What a starvation all in user code suits, against one all in the kernel."""
+    score_whole_s: float = 4.0
+    """Starvations of so many seconds and more are long enough."""
+    score_guess: float = 0.4
+    """Factor where there are no quiet times to compare with."""
+    score_usual: float = 0.1
+    """Factor of whoever takes no more than in quiet times."""
+    score_not_said: float = 0.25
+    """Factor of a core that is not the one that the complaint names."""
+    score_not_routed: float = 0.5
+    """The same, of the core to which its interrupts go."""
+    score_all_along: float = 0.2
+    """Factor of a core that was busy for most of the recorded time: not the reason of what is rare."""
+    score_all_along_s: float = 525.0
+    """From how many seconds on that is so."""
+    score_nobody_waits: float = 0.4
+    """Factor where others ran on the core as they wanted: less than `score_hardly` of their time was waiting."""
+    score_hardly: float = 0.1
+    """See `score_nobody_waits`."""
+    score_alike: float = 0.6
+    """Starvations of one core by the same one that suit at least so well against the best are the same thing again."""
+    score_sampled: float = 0.6
+    """Where less of the time was sampled, whoever has the samples stands for the rest."""
+
+    # -- who: whether the suspect had the core --------------------------------------------------------------
+    who_chance: float = 1e-3
+    """How unlikely a count must be by chance before it is unusual."""
+    who_rise: float = 1.5
+    """How many times its share in quiet times it must take."""
+    who_base: float = 0.5
+    """Strength of somebody with next to none of the samples; it grows with the share of them."""
+    who_by_share: float = 0.55
+    """How much it grows up to all of them."""
+    who_most: float = 0.985
+    """No suspect is surer than this."""
+    who_guess: float = 0.7
+    """Factor where there are no quiet times to compare with, for user code."""
+    who_guess_kernel: float = 0.2
+    """What is added to it for the kernel's share."""
+    who_constant: float = 0.4
+    """Strength of what was so from the first recorded second, with no quiet time to compare with."""
+    who_constant_s: float = 3.0
+    """How near the first recorded second that is."""
+    who_usual: float = 0.4
+    """Factor of whoever takes no more than in quiet times."""
+    who_few_samples: float = 0.75
+    """Factor where less than half of the time was sampled."""
+    who_short: float = 0.9
+    """Factor of a starvation shorter than `who_short_s`."""
+    who_short_s: float = 2.5
+    """See `who_short`."""
+    who_group_lead: float = 1.3
+    """A cgroup takes its processes' place where it took so many times as much as the first of them..."""
+    who_group_processes: int = 8
+    """...has at least so many of them..."""
+    who_group_excess: float = 0.35
+    """...and took at least so much more of the core than in quiet times."""
+
+    # -- fact: numbers for and against a hypothesis ---------------------------------------------------------
+    fact_rise: float = 1.5
+    """A number that is less than this many times that of quiet times, and passes there as well, confirms nothing."""
+
+    # -- mechanism: by what the time went -------------------------------------------------------------------
+    mechanism_base: float = 0.55
+    """Strength of a mechanism that next to none of the samples show; it grows with the share of them."""
+    mechanism_by_share: float = 0.5
+    """How much it grows up to all of them."""
+    mechanism_confirmed: float = 0.04
+    """What each number that confirms it adds."""
+    mechanism_unasked: float = 0.95
+    """Factor where no number could confirm it."""
+    mechanism_unknown: float = 0.85
+    """Factor where the numbers that would confirm it are not known, or say nothing."""
+    mechanism_unconfirmed: float = 0.6
+    """Factor where they are known and none confirms it."""
+    mechanism_carries: float = 0.7
+    """From this strength on a mechanism is taken for shown."""
+    mechanism_weak_share: float = 0.5
+    """A weaker one counts if so much of the samples show it."""
+    mechanism_within: float = 0.8
+    """A more specific mechanism takes another's place if so much of its samples are the other's as well."""
+    mechanism_alike: float = 0.85
+    """Two that explain different samples about equally well are "A or B"."""
+    mechanism_user: float = 0.6
+    """From this share on somebody mostly computes; what the kernel does for less than half of the time is beside it."""
+    mechanism_storm: float = 0.95
+    """Strength of a storm of short-lived processes that numbers confirm."""
+    mechanism_storm_unconfirmed: float = 0.8
+    """The same, where they do not."""
+    mechanism_weak_or: float = 0.6
+    """Strength where it may be either of two."""
+
+    # -- hog: a program that computes, or a kernel path that nothing names -----------------------------------
+    hog_base: float = 0.3
+    """Strength of a program that computes: that is what a core is for."""
+    hog_alone: float = 0.35
+    """What is added if it had nearly all of the core."""
+    hog_alone_share: float = 0.85
+    """See `hog_alone`."""
+    hog_long: float = 0.15
+    """What is added if that went on for `hog_long_s`."""
+    hog_long_s: float = 5.0
+    """See `hog_long`."""
+    hog_waited: float = 0.2
+    """What is added if somebody else waited for most of that time."""
+    hog_most: float = 0.93
+    """No hog is surer than this."""
+    hog_nobody: float = 0.45
+    """Nor than this, if nobody waited, or nobody knows."""
+    hog_waited_share: float = 0.5
+    """What is most of that time."""
+    unnamed_waited: float = 0.75
+    """Strength of kernel work that nothing names, with somebody who waited, and of interrupts."""
+    unnamed_unknown: float = 0.65
+    """The same, if nobody knows whether somebody waited."""
+
+    # -- rival: what else the numbers speak for ---------------------------------------------------------------
+    rival_stands: float = 0.3
+    """A rival that explains so much of the lost time is not ruled out."""
+    rival_takes: float = 0.6
+    """How much a rival that explains all of it takes from the confidence."""
+    rival_own_work: float = 0.5
+    """A rival with less of its own work than this part of what is below it only carries what something else does."""
+    rival_cause: float = 0.9
+    """Strength of a rival that is the cause, if it explains all of the lost time."""
+    rival_base: float = 0.4
+    """What is left of that if it explains next to nothing."""
+
+    # -- subject: whom to act on --------------------------------------------------------------------------------
+    subject_sure: float = 0.99
+    """Strength of whoever was on the core."""
+    subject_nobody: float = 0.9
+    """What a verdict is worth that names nobody to act on."""
+    subject_ordered: float = 0.95
+    """Strength of whoever ordered the work, or whose processes it was."""
+    order_part: float = 0.6
+    """Part of all calls that order such work that one must have made."""
+    order_rise: float = 2.0
+    """How many times as much as in quiet times."""
+
+    # -- again: the same before other symptoms -------------------------------------------------------------------
+    again_doubt: float = 0.67
+    """What each further time leaves of the doubt."""
+    again_alone: float = 0.96
+    """Strength where at least two other symptoms were looked at and it was not there."""
+    again_believed: float = 0.45
+    """What is less sure than this is no surer for being seen often: whoever is busy often is near every symptom."""
+    again_share: float = 0.4
+    """Part of the core that it must have taken again."""
+
     # -- leak: who leaks zombies or directories -----------------------------------------------------------
     leak_aligned: float = 0.97
     """Strength where leaks and restarts fall together in time, and would not if the restarts were shifted."""

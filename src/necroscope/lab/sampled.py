@@ -16,6 +16,7 @@ def functions_sampled(text: str, names: Iterable[str], at_least: float) -> Show:
 
 def share_of(stage: Stage, names: frozenset[str], cpu: int | None = None) -> float:
     """The share of a core's samples in the episodes in which one of the functions is; 0 where there are no samples."""
+    from necroscope.query.kernel_frames import kernel_functions
     from necroscope.query.profile import profile
     from necroscope.query.select import Select
     from necroscope.store.reader import Store
@@ -24,12 +25,7 @@ def share_of(stage: Stage, names: frozenset[str], cpu: int | None = None) -> flo
     store, found, total = Store(stage.store), 0.0, 0.0
     for one in stage.told.episodes:
         ledger = profile(store, Select((one.began_ns, one.ended_ns), cpus=core)).ledger
-        shows = [not names.isdisjoint(functions(stack)) for stack in ledger.stacks]
+        shows = [not names.isdisjoint(kernel_functions(stack)) for stack in ledger.stacks]
         found += sum(weight for stack, weight in zip(ledger.stack, ledger.weight, strict=True) if shows[stack])
         total += float(ledger.weight.sum())
     return float(found / total) if total else 0.0
-
-
-def functions(stack: str) -> list[str]:
-    """Names of a stack's frames, without what compilers append to them (`.isra.0`)."""
-    return [frame.partition("\x1f")[0].partition(".")[0] for frame in stack.split("\x1e")]

@@ -11,8 +11,8 @@ MOST = 24
 WITHIN_NS = 3600 * NS
 # What led to a symptom began before it, and what it caused goes on after it.
 BEFORE_NS, AFTER_NS = 60 * NS, 15 * NS
-# A recording that is so short that nothing else is left is looked at nearer to its symptoms.
-_NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
+NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
+"""How far before and after symptoms is quiet: a recording so short that nothing is left is looked at nearer to them."""
 _ENOUGH = 2
 
 
@@ -21,23 +21,21 @@ def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int
 
     All lie in the stretches that were recorded: what nobody looked at is not normal, but unknown.
     """
+    length = window[1] - window[0] + 1
+    beside = window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)
+    near = [(max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS)) for begin, end in recorded]
     found: list[Window] = []
-    for before_ns, after_ns in _NEARER:
+    for before_ns, after_ns in NEARER:
         away = [(at - before_ns, at + after_ns) for at in symptoms]
-        found = _spread(window, recorded, away, most)
+        found = spread(near, [*away, beside], length, most)
         if len(found) >= _ENOUGH:
             break
     return found
 
 
-def _spread(window: Window, recorded: Sequence[Window], bad: list[Window], most: int) -> list[Window]:
-    length = window[1] - window[0] + 1
-    bad.append((window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)))
-    free = [
-        (low, (high - low) // length)
-        for begin, end in sorted(recorded)
-        for low, high in _free(bad, max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS))
-    ]
+def spread(recorded: Sequence[Window], bad: Sequence[Window], length: int, most: int) -> list[Window]:
+    """At most `most` windows of a length in these stretches and in none of the bad ones, evenly spread."""
+    free = [(low, (high - low) // length) for begin, end in sorted(recorded) for low, high in _free(bad, begin, end)]
     there = sum(count for _, count in free)
     number = min(most, there)
     chosen = [place * there // number for place in range(number)]

@@ -6,10 +6,10 @@ import numpy as np
 
 from necroscope.clock import NS
 from necroscope.event import Window
+from necroscope.query.kernel_frames import ends_in_kernel
 from necroscope.query.sample_time import timed
 from necroscope.query.select import Select
-from necroscope.sense.perf.idle import idle, innermost
-from necroscope.sense.perf.modules import in_kernel
+from necroscope.sense.perf.idle import idle
 from necroscope.store.reader import Snapshot
 
 
@@ -22,7 +22,7 @@ def busy_seconds(
         numbers, place = np.unique(chunk.stack, return_inverse=True)
         texts = chunk.stacks.frames(numbers)
         busy = ~idle(texts)[place.reshape(-1)]
-        kernel = np.array([_in_kernel(text) for text in texts])[place.reshape(-1)]
+        kernel = np.array([ends_in_kernel(text) for text in texts])[place.reshape(-1)]
         rows = zip(
             chunk.cpu[busy].tolist(),
             (chunk.at_ns[busy] // NS).tolist(),
@@ -35,7 +35,3 @@ def busy_seconds(
             total, part = by_second.get(second, (0.0, 0.0))
             by_second[second] = total + weight, part + (weight if inside else 0.0)
     return found
-
-
-def _in_kernel(text: str) -> bool:
-    return in_kernel(innermost(text)[2])

@@ -10,10 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.event import Window
+from necroscope.model import MODES
 from necroscope.query.coarse_looks import Looked, left_over
 from necroscope.query.numbering import numbered
 from necroscope.query.sealed import damage, opened
-from necroscope.store.core_times import COARSE_NS, MODES
+from necroscope.store.core_times import COARSE_NS
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from necroscope.clock import NS
+from necroscope.model import CoreShares
 from necroscope.store.memory import MemoryStore
 
 # Idle time may step back by a few ticks; more than that is a core that was offline and counts anew.
 _JITTER_S = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class CoreShares:
-    """What one core did, as shares (0 to 1) of the time accounted to it.
-
-    user includes nice and guests; busy is everything but idle and iowait. `accounted_s` far below the time that
-    passed means that the core could not even count (its interrupts were off, or the hypervisor kept it).
-    """
-
-    cpu: int
-    user: float
-    system: float
-    irq: float
-    softirq: float
-    steal: float
-    idle: float
-    busy: float
-    accounted_s: float
 
 
 def core_shares(store: MemoryStore) -> tuple[tuple[CoreShares, ...], float]:

@@ -1,7 +1,12 @@
-"""Which of a stack's functions are the kernel's, by their names without what compilers append."""
+"""Which of a stack's functions are the kernel's, by their names without what compilers append.
+
+Which modules are the kernel's says `sense/perf/modules.py`, for whoever asks.
+"""
 
 from __future__ import annotations
 
+from necroscope.function_name import without_suffix
+from necroscope.sense.perf.idle import innermost
 from necroscope.sense.perf.modules import in_kernel
 
 
@@ -11,6 +16,6 @@ def kernel_functions(frames: str) -> list[str]:
     return [without_suffix(name) for name, _, module in pairs if name and (not module or in_kernel(module))]
 
 
-def without_suffix(name: str) -> str:
-    """Without `.isra.0`, `.constprop.0`, `.cold` and the like, with which compilers mark parts of a function."""
-    return name.partition(".")[0] or name
+def ends_in_kernel(frames: str) -> bool:
+    """Whether the innermost function is the kernel's."""
+    return in_kernel(innermost(frames)[2])

@@ -1,8 +1,9 @@
-"""Where things are on the timeline: the first and last sample, an event, the symptoms of a window."""
+"""Where things are on the timeline: a recording's first and last moment, an event, the symptoms of a window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from necroscope.errors import BadInput
+from necroscope.errors import DAMAGE_HINT, BadInput
 from necroscope.event import Event, Window, event_of
-from necroscope.query.sealed import DAMAGE_HINT, damage, damaged, opened
+from necroscope.query.sealed import damage, damaged, opened
+from necroscope.store.arrow import time_range
 from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.rollups import left_over
@@ -141,6 +143,30 @@ def extent(snapshot: Snapshot, table: str = "samples", notes: list[str] | None =
     if not spans:
         raise BadInput("The store has no samples.", "record first (`necroscope record`), or give another --store")
     return min(span[0] for span in spans), max(span[1] for span in spans)
+
+
+def extent_of(snapshot: Snapshot, tables: Sequence[str], notes: list[str] | None = None) -> Window | None:
+    """Times of the first and the last row of several tables; None where there are none."""
+    spans = []
+    for table in tables:
+        with suppress(BadInput):
+            spans.append(extent(snapshot, table, notes))
+    return _hull(spans)
+
+
+def extent_of_all(snapshot: Snapshot) -> Window | None:
+    """Times of the first and the last row of any table; None where there are none."""
+    live = time_range(snapshot.live)
+    return _hull([*((one.from_ns, one.to_ns) for one in snapshot.segments), *([live] if live else [])])
+
+
+def recorded(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
+    """First and last moment of a recording: of its samples, else of all its rows. None: it is empty."""
+    return extent_of(snapshot, ["samples"], notes) or extent_of_all(snapshot)
+
+
+def _hull(spans: Sequence[Window]) -> Window | None:
+    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
 
 def _span_of_live(table: Any) -> Window:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from necroscope.cgroup_family import pattern
 from necroscope.leak_facts import LEFT_MOST, LIVES_MOST, Left, Maker, What
 from necroscope.query.lives import Life
-from necroscope.sense.family import pattern
 
 _Key = tuple[str, int | None]
 _UNITS = (".service", ".scope", ".slice")

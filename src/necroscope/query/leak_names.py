@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from necroscope.cgroup_family import pattern
 from necroscope.leak_facts import NAMED_KINDS, NAMES_MOST, Below, LeakFamily, Named, Pins
 from necroscope.query.leak_zombies import nearest
 from necroscope.query.rows import Row
-from necroscope.sense.family import pattern
 
 _FAMILIES_MOST = 100
 _NEWEST_MOST = 32

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime
-from necroscope.store.core_times import MODES
 
 F64s = NDArray[np.float64]
 _FULL, _SOME, _NEXT_TO_NOTHING = 0.97, 0.6, 0.1

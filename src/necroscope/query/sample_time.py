@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.event import Window
+from necroscope.model import MODES
 from necroscope.query.chunk import Chunk
 from necroscope.query.chunks import Told, chunks
 from necroscope.query.core_time import CoreTime, core_time
@@ -32,7 +33,6 @@ from necroscope.query.rolled import Detail
 from necroscope.query.select import Select
 from necroscope.sense.perf.event_names import is_clock, is_time
 from necroscope.sense.perf.idle import idle
-from necroscope.store.core_times import MODES
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]

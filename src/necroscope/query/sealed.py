@@ -13,8 +13,6 @@ from necroscope.store.noticed import notice
 from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed
 
 T = TypeVar("T")
-DAMAGE_HINT = "put the file back from a copy of the recording, such as a bundle"
-"""What to do about a damaged file that a question needs."""
 
 _TRIES = 3
 _DAMAGED = " is damaged and left out"

@@ -20,6 +20,8 @@ I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
 _TABLES = ("series", "ticks", "changes")
 Labels = tuple[tuple[str, str], ...]
+NEAR_NS = 10 * NS
+"""How far from a window a look may be that still tells about it, where none lies within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,15 @@ class Series:
         if at_ns.size < 2 or at_ns[-1] <= at_ns[0]:
             return None
         return float(np.maximum(np.diff(value), 0.0).sum() / ((at_ns[-1] - at_ns[0]) / NS))
+
+    def mean(self, window: Window) -> float | None:
+        """The mean of a gauge over the looks in a window; without any, the nearest look within `NEAR_NS` of it."""
+        low, high = np.searchsorted(self.at_ns, (window[0], window[1] + 1))
+        if high > low:
+            return float(self.value[low:high].mean())
+        near = [place for place in (int(low) - 1, int(low)) if 0 <= place < self.at_ns.size]
+        away = [(max(window[0] - int(self.at_ns[one]), int(self.at_ns[one]) - window[1]), one) for one in near]
+        return float(self.value[min(away)[1]]) if away and min(away)[0] <= NEAR_NS else None
 
     def at(self, at_ns: int) -> float | None:
         """The value of the last look up to then; None when the first one was later."""

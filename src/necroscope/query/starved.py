@@ -6,15 +6,15 @@ From the cores' own counters where there are some; else, as in imported profiles
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.event import Window
+from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime
-from necroscope.store.core_times import MODES
 
 F64s = NDArray[np.float64]
 _MS_NS = 1_000_000
@@ -26,46 +26,6 @@ _NO_TIME_MS = 100.0
 # Looks come every second, give or take some milliseconds.
 _EDGE_S = 0.05
 _KERNEL = ("system", "irq", "softirq")
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One core, busy without a break. `shares` are of its time, by mode of `MODES`; they add up to about 1."""
-
-    cpu: int
-    from_ns: int
-    to_ns: int
-    shares: tuple[float, ...]
-    counted: bool = True
-    """False where only samples tell of it."""
-
-    @property
-    def seconds(self) -> float:
-        """How long it lasted."""
-        return (self.to_ns - self.from_ns) / NS
-
-    @property
-    def window(self) -> Window:
-        """From and to."""
-        return self.from_ns, self.to_ns
-
-    def share(self, mode: str) -> float:
-        """Its share of time in a mode."""
-        return self.shares[MODES.index(mode)]
-
-    @property
-    def kernel(self) -> float:
-        """Its share of time in the kernel, interrupts of both kinds included."""
-        return self.share("system") + self.share("irq") + self.share("softirq")
-
-    @property
-    def busy(self) -> float:
-        """Its share of time that it was not idle."""
-        return 1.0 - self.share("idle")
-
-    def overlaps(self, window: Window) -> bool:
-        """Whether it has time in common with a window."""
-        return self.from_ns <= window[1] and self.to_ns >= window[0]
 
 
 def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, interrupts: float = 0.0) -> list[Run]:
@@ -170,7 +130,7 @@ def from_samples(seconds: dict[int, dict[int, tuple[float, float]]], busy: float
                 total = sum(spent for spent, _ in rows) or 1.0
                 kernel = sum(inside for _, inside in rows) / total
                 shares = tuple({"user": 1 - kernel, "system": kernel}.get(mode, 0.0) for mode in MODES)
-                found.append(Run(cpu, first * NS, (last + 1) * NS - 1, shares, counted=False))
+                found.append(Run(cpu, first * NS, (last + 1) * NS - 1, shares, counted=False, kind="sampled"))
     return sorted(found, key=lambda run: (run.from_ns, run.cpu))
 
 

@@ -6,16 +6,14 @@ Only of what a recorder wrote. That it was stopped on purpose is no gap.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from necroscope import clock
 from necroscope.clock import NS, iso
-from necroscope.errors import BadInput
 from necroscope.quantity import span
 from necroscope.query.coverage import GAP_NS, joined, profiled
-from necroscope.query.landmarks import extent
+from necroscope.query.landmarks import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.store import inbox
 from necroscope.store.catalog import Window, all_segments, journals
@@ -106,11 +104,7 @@ def _running(looked: Window, ran: Iterable[tuple[int, str]]) -> list[Window]:
 
 def _looked(snapshot: Snapshot, notes: list[str]) -> Window:
     """First and last look of any sensor, or sample."""
-    spans = []
-    for table in ("ticks", "samples"):
-        with suppress(BadInput):
-            spans.append(extent(snapshot, table, notes))
-    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else (0, 0)
+    return extent_of(snapshot, ("ticks", "samples"), notes) or (0, 0)
 
 
 def _counted(snapshot: Snapshot, notes: list[str]) -> list[Window]:

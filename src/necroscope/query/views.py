@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from necroscope.event import Window
-from necroscope.sense.perf.modules import NOT_KERNEL
+from necroscope.sense.perf.modules import IN_BRACKETS, NOT_KERNEL
 from necroscope.store.tables import EVENTS
 
 
@@ -50,7 +50,7 @@ _SECONDS = f"""
 select second * 1000000000 as at_ns, cpu, event, comm, samples, kernel, weight from store.seconds
 union all by name
 select at_ns // 1000000000 * 1000000000 as at_ns, cpu, event, comm, count(*) as samples,
-  count(*) filter (starts_with(module, '[') and module not in ({_NOT_KERNEL})) as kernel,
+  count(*) filter (regexp_full_match(module, '{IN_BRACKETS}') and module not in ({_NOT_KERNEL})) as kernel,
   sum(weight)::bigint as weight
 from journal.samples left join (
   select stack_id, split_part(split_part(frames, chr(30), -2), chr(31), 2) as module from journal.stacks

@@ -10,6 +10,7 @@ from necroscope.record.recorder import SIGNALS
 from necroscope.sense.census import count_zombies
 from necroscope.sense.containers import Containers
 from necroscope.sense.cpu import Cpu
+from necroscope.sense.cpu_speed import CpuSpeed
 from necroscope.sense.gpu import Gpu
 from necroscope.sense.interrupts import Interrupts
 from necroscope.sense.inventory import Inventory
@@ -45,10 +46,11 @@ def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
 
 
 def slow_sensors(sampled: Callable[[], Sequence[int]] = nobody) -> list[Sensor]:
-    """Read every ten seconds, beside the others. `sampled` names the processes that were sampled since it was asked."""
+    """Read every ten seconds, beside the others; last the sensor that may be slow. `sampled` names the processes that
+    were sampled since it was asked."""
     memcg, systemd = Memcg(count_zombies, rest=_CENSUS_REST), Systemd(runs=UnitRuns())
     steady: list[Sensor] = [Inventory(), IrqRouting(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers()]
-    return [*steady, TopProcesses(sampled)]
+    return [*steady, TopProcesses(sampled), CpuSpeed()]
 
 
 def open_writer(store: Path | None) -> Writer:

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from necroscope import clock
+from necroscope.cgroup_family import pattern
 from necroscope.errors import Unavailable
 from necroscope.model import Census, DirectoryFamily, Family, ParentCount, Pin, Unseen
 from necroscope.sense.cgroups import Layout, Mount, directories, layout, parse_cgroup_stat
-from necroscope.sense.family import pattern
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.lru_gen import zombies_listed
 from necroscope.sense.kernel.memcg_walk import Walk, walk_memcgs

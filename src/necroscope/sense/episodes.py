@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from necroscope.sense.kernel_trace import Stack, TraceLine
 from necroscope.sense.kmsg import LogRecord
-from necroscope.sense.symptoms import Kind, Match
+from necroscope.sense.symptoms import Match
+from necroscope.symptom_kind import Kind
 
 US = 1_000_000
 _QUEUES_LIMIT = 64

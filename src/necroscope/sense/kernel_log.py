@@ -14,7 +14,8 @@ from necroscope.sense.host import Host
 from necroscope.sense.joining import Joiner
 from necroscope.sense.kmsg import Batch, KernelRing
 from necroscope.sense.log_clock import Arrivals, LogClock, log_clock
-from necroscope.sense.symptoms import Kind, catalogue
+from necroscope.sense.symptoms import catalogue
+from necroscope.symptom_kind import Kind
 
 SYMPTOMS_LIMIT = 1000
 TEXT_LIMIT = 500

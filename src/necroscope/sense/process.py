@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from necroscope import clock
+from necroscope.cgroup_family import pattern
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
 from necroscope.model import ProcessTurnover, Reading, Record, Sample, Signal, Unseen
 from necroscope.sense.cgroups import parse_memberships
-from necroscope.sense.family import pattern
 from necroscope.sense.fields import count
 from necroscope.sense.host import Host
 from necroscope.sense.replay import replay

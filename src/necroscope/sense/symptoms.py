@@ -14,11 +14,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-from necroscope.model import Severity
+from necroscope.symptom_kind import Kind
 
 LINE_LIMIT = 2048
-
-Trace = Literal["none", "here", "cpu", "task", "invoker"]
 
 # "ena 0000:20:03.0 eth0: ", "ena 0000:20:03.0: ", "eth0: ", a name also with its state: "eth0 (unregistering): "
 _DEVICE = re.compile(
@@ -26,30 +24,6 @@ _DEVICE = re.compile(
     r"|(?P<name>[^\s:]{1,39})(?: \(\w{1,20}\))?): ",
     re.ASCII,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of complaint, and how its lines join.
-
-    Lines of one `family` within `join_s` seconds that do not differ in `identity` are one symptom, which takes the kind
-    of the highest `rank`; a further complaint that is no more than the last one (neither of a higher rank nor an end)
-    must come within `again_s` (None: `join_s`), or it is the next symptom. `trace` says whose stack follows the line:
-    `here` that of the CPU that complains, `cpu` that of the CPU named in it, `task` that of the task named in it,
-    `invoker` that of the one who called, not of the one who is hit; `none` where a stack would only show the reporter.
-    Symptoms that agree in `repeat_by` are repeats.
-    """
-
-    name: str
-    severity: Severity
-    help: str
-    family: str
-    rank: int = 0
-    join_s: float = 2.0
-    again_s: float | None = None
-    identity: tuple[str, ...] = ()
-    trace: Trace = "none"
-    repeat_by: tuple[str, ...] = ("device", "queue", "cpu", "task", "function")
 
 
 @dataclass(frozen=True, slots=True)

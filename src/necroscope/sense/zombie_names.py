@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from necroscope import clock
+from necroscope.cgroup_family import pattern
 from necroscope.errors import Unavailable
 from necroscope.leak_facts import NAMED_KINDS, NAMED_LEAST
 from necroscope.model import Census, Reading, Sample, Signal, Unseen, ZombieName
 from necroscope.sense.census import take_census
-from necroscope.sense.family import pattern
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.memcg_walk import SlicedWalk, Walk, Zombie
 from necroscope.sense.memcg import Memcg, below

@@ -11,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
+from necroscope.model import MODES
 from necroscope.store.arrow import from_columns
-from necroscope.store.core_times import COARSE_NS, MODES
+from necroscope.store.core_times import COARSE_NS
 from necroscope.store.tables import CORE_PEAKS
 
 F64s = NDArray[np.float64]

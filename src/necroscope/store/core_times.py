@@ -5,15 +5,12 @@ are the first ones and must not wait for counters to be put together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from necroscope.clock import NS
-
-if TYPE_CHECKING:
-    from necroscope.model import Sample
+from necroscope.model import MODES, Sample
 
 SIGNAL = "cpu_time_seconds"
-MODES = ("user", "system", "irq", "softirq", "steal", "idle")
 _PART_OF = {"nice": "user", "iowait": "idle"}
 # A look after a longer pause says nothing about the second before it: a recorder that was held up makes no row.
 PAUSE_NS = 5 * NS

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from necroscope.sense.perf.modules import NOT_KERNEL
+from necroscope.sense.perf.modules import NOT_KERNEL, in_kernel
 from necroscope.store.arrow import Tables
-from necroscope.store.neutral_names import is_kernel
 
 Mask = NDArray[np.bool_]
 
@@ -37,7 +36,7 @@ def entry(frames: Sequence[str]) -> int:
     calls a program. Frames of which nobody knows what they are belong to either."""
     for number in range(len(frames) - 1, -1, -1):
         module = frames[number].partition("\x1f")[2]
-        if not is_kernel(module) and module not in NOT_KERNEL:
+        if not in_kernel(module) and module not in NOT_KERNEL:
             return number + 1
     return 0
 
@@ -54,7 +53,7 @@ def _of_samples(samples: pa.Table, stacks: pa.Table | None) -> Mask:
 
 
 def _within(frames: list[str]) -> bool:
-    return entry(frames) == 0 and any(is_kernel(frame.partition("\x1f")[2]) for frame in frames)
+    return entry(frames) == 0 and any(in_kernel(frame.partition("\x1f")[2]) for frame in frames)
 
 
 def _of_processes(processes: pa.Table) -> Mask:

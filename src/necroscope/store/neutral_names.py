@@ -14,32 +14,25 @@ import hashlib
 import os
 import re
 
-from necroscope.sense.perf.modules import NOT_KERNEL
+from necroscope.sense.perf.modules import NOT_KERNEL, in_kernel
 from necroscope.sense.perf.programs import BPF
 from necroscope.store import kernel_words
 
 DIGITS = 4
 
 _SUFFIX = re.compile(r"(.+)\.(service|slice|scope|socket|mount|timer|path|target|device|swap|automount)")
-_USUAL = frozenset(
+USUAL = frozenset(
     (
         *("", "system.slice", "user.slice", "machine.slice", "init.scope", "-.slice", "<id>", "<n>"),
         *(f"{name}.target" for name in ("basic", "default", "graphical", "local-fs", "multi-user", "network")),
         *(f"{name}.target" for name in ("network-online", "paths", "remote-fs", "sockets", "sysinit", "timers")),
     )
 )
-_KERNEL_THREAD = re.compile(
-    r"swapper(/\d+)?|(ksoftirqd|migration|cpuhp|watchdog|idle_inject|rcu[a-z]{1,2}|backlog_napi)/\d+|:-?\d+"
-    r"|kworker/[\w:]{1,12}([-+][\w.+-]*)?|(kswapd|kcompactd|scsi_eh_|kdamond\.|md)\d+|rcu_[a-z_]+(/\d+)?"
-    r"|khugepaged|ksmd|kthreadd|kauditd|khungtaskd|oom_reaper|writeback|kblockd|kdevtmpfs|watchdogd|kdamond"
-    r"|jbd2/(nvme|sd|vd|xvd|dm-|md)[\w-]*"
-)
 _THREADED = re.compile(r"irq/(\d{1,5})-(.*)", re.DOTALL)
 _BPF = re.compile(r"(bpf_prog_)([0-9a-f]{16}\w*)")
 _BPF_OWN = re.compile(r"bpf_prog_[0-9a-f]+|bpf_trampoline_\d+(_\d+)?|bpf_dispatcher_xdp")
 _NUMBERED = re.compile(r":-?\d{1,10}")
 _SHORT_NUMBER = re.compile(r"\d{1,6}")
-_KERNEL_MODULE = re.compile(r"\[\w+\]", re.ASCII)
 
 
 class Names:
@@ -80,7 +73,7 @@ class Names:
 
     def unit(self, name: str) -> str:
         """A unit keeps its sort: `unit-7f3a.service`."""
-        if name in _USUAL:
+        if name in USUAL:
             return name
         found = _SUFFIX.fullmatch(name)
         return f"{self.token('unit', found[1])}.{found[2]}" if found else self.token("unit", name)
@@ -91,7 +84,7 @@ class Names:
 
     def frame(self, name: str, module: str) -> tuple[str, str]:
         """A function and its module; the kernel and its modules stay."""
-        if is_kernel(module):
+        if in_kernel(module):
             shown = _BPF.sub(lambda found: found[1] + self.token("x", found[2])[2:], name)
             own = module != BPF or _BPF_OWN.fullmatch(shown) or name in ("", "[unknown]")
             return shown if own else self.token("function", name), module
@@ -111,19 +104,9 @@ class Names:
         return name if not name or kernel_words.perf_event(name) else self.token("event", name)
 
     def _segment(self, name: str) -> str:
-        if name in _USUAL:
+        if name in USUAL:
             return name
         return self.unit(name) if _SUFFIX.fullmatch(name) else self.token("cgroup", name)
-
-
-def is_kernel(module: str) -> bool:
-    """Whether a module is the kernel or one of its modules."""
-    return module not in NOT_KERNEL and _KERNEL_MODULE.fullmatch(module) is not None
-
-
-def is_kernel_thread(name: str) -> bool:
-    """Whether a thread's name has a shape that kernels give theirs; anybody may give a process such a name."""
-    return _KERNEL_THREAD.fullmatch(name) is not None
 
 
 def is_unit(name: str) -> bool:

@@ -17,11 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from necroscope.event import Event, event_of
+from necroscope.sense.perf.modules import in_kernel
 from necroscope.sense.perf.samples import canonical_frame, stack_id
 from necroscope.sense.symptoms import catalogue
 from necroscope.store.arrow import WORD, Tables
 from necroscope.store.kernel_tasks import Mask, entry, kernel_threads
-from necroscope.store.neutral_names import Names, is_kernel, is_unit
+from necroscope.store.neutral_names import Names, is_unit
 from necroscope.store.neutral_words import neutral_sentence
 from necroscope.store.rows import event_rows
 
@@ -114,7 +115,7 @@ KEPT = {
 """Texts that are words of this program, of systemd or of the kernel."""
 
 # `stall` and its like are the lab's.
-_MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended", "stall", "slow-echo", "slow-step"))
+MARKS = frozenset(("mark", "job-failed", "job-started", "job-ended", "stall", "slow-echo", "slow-step"))
 
 
 class Redactor:
@@ -185,12 +186,12 @@ class Redactor:
         found = self._frames.get((frame, inner))
         if found is None:
             name, _, module = frame.partition("\x1f")
-            made = self.names.frame(name, module if inner or not is_kernel(module) else f"./{module}")
+            made = self.names.frame(name, module if inner or not in_kernel(module) else f"./{module}")
             found = self._frames[frame, inner] = "{}\x1f{}\x1e".format(*made)
         return found
 
     def _event(self, event: Event) -> Event:
-        own = event.source != "mark" or event.kind in _MARKS or event.kind in catalogue().kinds
+        own = event.source != "mark" or event.kind in MARKS or event.kind in catalogue().kinds
         kind = event.kind if own else self.names.token("kind", event.kind)
         changed: dict[str, Any] = {
             name: change(self.names, value) for name, change in FIELDS.items() if (value := getattr(event, name))

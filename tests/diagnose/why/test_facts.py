@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.facts import gather, with_suspect
 from necroscope.diagnose.why.scene import Held, look_around, span_of
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.model import Sample, Signal
-from necroscope.query.starved import Run
 from necroscope.store.writer import Writer
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset

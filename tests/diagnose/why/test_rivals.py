@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.mechanisms import mechanisms
 from necroscope.diagnose.why.rivals import _SAME, Case, not_ruled_out, rejected
 from necroscope.diagnose.why.suspects import LineUp, Suspect
-from necroscope.query.starved import Run
 from necroscope.verdict import Rejected
 from stage.incident import SYSCALL, USER
 from stage.looked import Frames, text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.named_core import NamedCore
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.diagnose.why.weigh import core_strength, nearness, run_score, who_strength
-from necroscope.query.starved import Run
 
 KERNEL = Run(1, 0, 6 * NS, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
 THIRD = NamedCore(3, "", "", 0.25, 0.4)

@@ -12,7 +12,9 @@ def test_what_is_the_kernels(module: str) -> None:
     assert in_kernel(module)
 
 
-@pytest.mark.parametrize("module", ["[vdso]", "[jit]", "[inlined]", "[guest]", "[anon]", "[cut]", "libc.so.6", ""])
+@pytest.mark.parametrize(
+    "module", ["[vdso]", "[jit]", "[inlined]", "[guest]", "[anon]", "[cut]", "libc.so.6", "", "[", "[]", "[a b]", "[a"]
+)
 def test_what_is_not(module: str) -> None:
     assert not in_kernel(module)
 

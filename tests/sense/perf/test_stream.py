@@ -256,6 +256,27 @@ def test_a_time_far_ahead_does_not_stop_the_stream() -> None:
     assert {line[4] for line in recorded.samples(rows)} >= {10, 20, 30, 40, 50, 60}
 
 
+def test_addresses_of_which_every_place_is_known_already_stop_nothing() -> None:
+    """Another process maps the same file: its addresses are new, and what lies there is known."""
+    decoder = Decoder()
+    first, second = 0x1000, 0x5000
+    rows = decoder.feed(
+        HEADER
+        + attr()
+        + on.comm(0, 1, "one")
+        + on.mmap2(1, 1, first, 0x1000, "/lib/x.so")
+        + on.comm(0, 2, "two")
+        + on.mmap2(1, 2, second, 0x1000, "/lib/x.so")
+        + on.sample(10, 1, (USER, first + 0x10))
+        + round_end()
+    )
+    for turn in (2, 3):
+        rows += decoder.feed(on.sample(10 * turn, 2, (USER, second + 0x10)) + round_end())
+    assert [line[:2] for line in recorded.samples(rows + decoder.finish())] == [("one", 1), ("two", 2), ("two", 2)]
+    assert recorded.stacks(rows) == [(("[unknown]", "x.so"),)] * len(recorded.stacks(rows))
+    assert decoder.stats.broken == 0
+
+
 def test_a_guest_is_not_taken_for_its_host() -> None:
     guest_kernel = (1 << 64) - 2176
     chain = (guest_kernel, DO_FIRST, DO_SECOND)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from necroscope.diagnose.leak.agreement import agree_in_span
 from necroscope.diagnose.leak.identity import Identities, Owner, long_id, made_for_others
-from necroscope.diagnose.leak.kernel_thread import is_the_kernels
 from necroscope.diagnose.priors import PRIORS, Priors
+from necroscope.kernel_threads import is_the_kernels
 from necroscope.leak_facts import LeakFacts, Left, Maker, What
 from necroscope.model import Subject
 

@@ -8,7 +8,7 @@ from necroscope.clock import NS, iso
 from necroscope.diagnose.fact import Symptoms
 from necroscope.model import Evidence, Finding, Subject, Symptom
 from necroscope.quantity import count, span
-from necroscope.sense.symptoms import Kind
+from necroscope.symptom_kind import Kind
 
 _FRESH_NS = 24 * 3600 * NS
 _SOMETIME_NS = 10**18  # September 2001: no kernel that this reads was running before

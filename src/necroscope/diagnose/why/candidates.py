@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.own_start import own_start
 from necroscope.diagnose.why.scene import Scene, quiet_blocks
@@ -13,7 +14,7 @@ from necroscope.diagnose.why.waits import stopped, waited_for
 from necroscope.diagnose.why.weigh import nearness, run_score
 from necroscope.query.profile import Profile, profile
 from necroscope.query.select import Select
-from necroscope.query.starved import Run, within
+from necroscope.query.starved import within
 from necroscope.store.catalog import Window
 
 _MOST = 4

@@ -21,7 +21,8 @@ from necroscope.diagnose.why.suspects import SOFTIRQ_THREAD, Suspect
 from necroscope.diagnose.why.symptom import NOTICED
 from necroscope.diagnose.why.waits import waiting
 from necroscope.diagnose.why.weigh import FLOOR, HALF_TOLD, beside_rival
-from necroscope.query.sealed import DAMAGE_HINT, damaged
+from necroscope.errors import DAMAGE_HINT
+from necroscope.query.sealed import damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.catalog import Window
 from necroscope.verdict import Cause, Claim, Complaint, Missing, ProcessRef, Rejected, Remedy, Verdict

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.scene import Scene
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.query.kernel_frames import kernel_functions
 from necroscope.query.series import Series, series_of
-from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
 
 Facts = dict[str, float]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from necroscope.diagnose.leak.identity import Identities, identities
-from necroscope.diagnose.leak.kernel_thread import is_the_kernels
+from necroscope.kernel_threads import is_the_kernels
 from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit
 from necroscope.model import Subject
 

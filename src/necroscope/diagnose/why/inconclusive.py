@@ -10,10 +10,10 @@ from contextlib import suppress
 
 from necroscope.clock import iso
 from necroscope.diagnose.why.scene import CRITICAL_NS
-from necroscope.errors import BadInput
+from necroscope.errors import DAMAGE_HINT, BadInput
 from necroscope.query.landmarks import extent
 from necroscope.query.rows import rows_of
-from necroscope.query.sealed import DAMAGE_HINT, damaged
+from necroscope.query.sealed import damaged
 from necroscope.query.unrecorded import unrecorded
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot, Store

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.suspects import Suspect
-from necroscope.query.starved import Run
 from necroscope.store.tables import Event
 
 _STARTED = "recorder-started"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from necroscope.case import Run
 from necroscope.clock import NS, iso
 from necroscope.config import Config
 from necroscope.diagnose.why.candidates import candidates
@@ -20,7 +21,6 @@ from necroscope.diagnose.why.symptom import EVER, complaint, symptoms_in
 from necroscope.model import Evidence
 from necroscope.quantity import count, plural, span
 from necroscope.query.landmarks import events
-from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
 from necroscope.store.tables import Event
 from necroscope.verdict import Claim, Complaint

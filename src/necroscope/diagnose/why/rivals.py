@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from necroscope.case import Run
 from necroscope.diagnose.why.suspects import LineUp, Suspect
 from necroscope.model import Evidence
 from necroscope.quantity import count, share
 from necroscope.query.kernel_frames import kernel_functions
-from necroscope.query.starved import Run
 from necroscope.store.catalog import Window
 from necroscope.verdict import Rejected
 

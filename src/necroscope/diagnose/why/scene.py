@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.why.holes import Hole, holes_in
@@ -14,11 +15,11 @@ from necroscope.diagnose.why.named_core import NamedCore, named_core
 from necroscope.diagnose.why.symptom import ASKED, NOTICED, is_symptom
 from necroscope.errors import BadInput
 from necroscope.event import Event
+from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime, core_time
 from necroscope.query.landmarks import events, extent
-from necroscope.query.starved import Run, from_samples, runs
+from necroscope.query.starved import from_samples, runs
 from necroscope.store.catalog import Window
-from necroscope.store.core_times import MODES
 from necroscope.store.reader import Snapshot, Store
 from necroscope.verdict import Complaint, Strip
 

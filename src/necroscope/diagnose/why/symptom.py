@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 from necroscope.clock import NS, iso
-from necroscope.errors import BadInput, Unavailable
+from necroscope.errors import DAMAGE_HINT, BadInput, Unavailable
 from necroscope.event import Event, event_of
 from necroscope.query.landmarks import event_number
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
-from necroscope.query.sealed import DAMAGE_HINT, damaged
+from necroscope.query.sealed import damaged
 from necroscope.store.catalog import Window
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import EVENTS, SYMPTOM_SOURCES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from necroscope.case import Run
 from necroscope.clock import NS, iso
 from necroscope.diagnose.why import leak_words
 from necroscope.diagnose.why.candidates import Candidate
@@ -12,10 +13,11 @@ from necroscope.diagnose.why.scene import BEFORE_NS, Scene
 from necroscope.diagnose.why.suspects import Suspect, top_functions
 from necroscope.diagnose.why.symptom import named_queue
 from necroscope.diagnose.why.weigh import FEW_SAMPLES
+from necroscope.errors import DAMAGE_HINT
 from necroscope.model import Evidence
 from necroscope.quantity import count, share, span
-from necroscope.query.sealed import DAMAGE_HINT, damaged
-from necroscope.query.starved import Run, mean_busy
+from necroscope.query.sealed import damaged
+from necroscope.query.starved import mean_busy
 from necroscope.verdict import Claim, Missing, Rejected
 
 _SPLIT = ("system", "softirq", "irq", "user", "steal")

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.mechanism import Mechanism
@@ -23,7 +24,7 @@ from necroscope.query.core_heat import core_heat
 from necroscope.query.core_time import core_time
 from necroscope.query.coverage import joined
 from necroscope.query.select import Select
-from necroscope.query.starved import Run, runs
+from necroscope.query.starved import runs
 from necroscope.store.catalog import Window
 from necroscope.verdict import Complaint, Verdict
 

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.own_start import recorder_pid
 from necroscope.diagnose.why.scene import Held, Scene
 from necroscope.query.rows import Row, rows_of
 from necroscope.query.series import Series, series_of
-from necroscope.query.starved import Run, runs
+from necroscope.query.starved import runs
 from necroscope.store.catalog import Window
 
 _LOOK_NS = 10 * NS

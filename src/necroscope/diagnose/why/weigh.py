@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
+from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.diagnose.why.named_core import NamedCore
 from necroscope.diagnose.why.suspects import LineUp, Suspect
-from necroscope.query.starved import Run
 
 FLOOR = 0.5
 """Below this a verdict is "unexplained": abstaining beats guessing."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from necroscope import clock
+from necroscope.cgroup_family import segment_pattern
 from necroscope.errors import Unavailable
 from necroscope.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
-from necroscope.sense.family import segment_pattern
 from necroscope.sense.kernel.files import Files, Inode
 from necroscope.sense.kernel.layout import MemcgLayout
 from necroscope.sense.kernel.memory import KernelMemory

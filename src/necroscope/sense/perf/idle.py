@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from necroscope.function_name import without_suffix
+from necroscope.sense.perf.modules import in_kernel
 
 # Where kernels of several architectures and versions wait for work.
 _IDLE = frozenset(
@@ -48,19 +52,23 @@ _IDLE = frozenset(
         "xen_safe_halt",
     )
 )
-# Folded stacks name no modules.
-_KERNEL = ("", "[kernel]", "[intel_idle]", "[acpi]", "[processor]", "[cpuidle_haltpoll]")
-_WAITING = frozenset(f"{name}\x1f{module}\x1e" for name in _IDLE for module in _KERNEL)
 
 
 def is_idle(frames: str) -> bool:
     """Whether the canonical text of a stack ends where an idle core waits."""
-    return frames[frames.rfind("\x1e", 0, -1) + 1 :] in _WAITING
+    return _waits(frames[frames.rfind("\x1e", 0, -1) + 1 :])
 
 
 def idle(stacks: Sequence[str]) -> NDArray[np.bool_]:
     """Which of the stacks are idle."""
-    return np.array([text[text.rfind("\x1e", 0, -1) + 1 :] in _WAITING for text in stacks], np.bool_)
+    return np.array([is_idle(text) for text in stacks], np.bool_)
+
+
+@lru_cache(maxsize=1 << 14)
+def _waits(frame: str) -> bool:
+    """Whether a frame is where the kernel waits for work. Where no module is named, the name alone counts."""
+    name, _, module = frame[:-1].partition("\x1f")
+    return (not module or in_kernel(module)) and without_suffix(name) in _IDLE
 
 
 def innermost(frames: str) -> tuple[str, str, str]:

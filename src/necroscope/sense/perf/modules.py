@@ -4,6 +4,9 @@ decided by its address and its mapping. A file whose own name begins with one is
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from necroscope.sense.perf.samples import clean
 
 NOT_KERNEL = frozenset(
@@ -21,13 +24,16 @@ NOT_KERNEL = frozenset(
         "[vsyscall]",
     )
 )
-"""What stands in brackets and is not code of this machine's kernel; everything else in brackets is."""
-
+"""What stands in brackets and is not code of this machine's kernel; every other word in brackets is."""
 
 SPECIAL = frozenset(("[heap]", "[stack]", "[uprobes]", "[vdso]", "[vsyscall]"))
 """Mappings that the kernel itself names; whatever else is no path is anonymous memory."""
 
+IN_BRACKETS = r"\[[0-9A-Za-z_]+\]"
+"""A word in brackets; SQL understands it as well."""
+
 _DELETED = " (deleted)"
+_IN_BRACKETS = re.compile(IN_BRACKETS)
 
 
 def module_name(path: str) -> str:
@@ -43,6 +49,7 @@ def file_module(name: str) -> str:
     return f"./{name}" if name.startswith("[") else name or "[anon]"
 
 
+@lru_cache(maxsize=1 << 12)
 def in_kernel(module: str) -> bool:
     """Whether a module is the kernel, or one of its own: "[kernel]", "[nf_tables]", "[bpf]"."""
-    return module.startswith("[") and module not in NOT_KERNEL
+    return module not in NOT_KERNEL and _IN_BRACKETS.fullmatch(module) is not None

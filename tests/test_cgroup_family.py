@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.sense.family import pattern
+from necroscope.cgroup_family import pattern
 
 ID = "3f5c0a9de1b2c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d"
 

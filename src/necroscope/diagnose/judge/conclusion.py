@@ -1,0 +1,255 @@
+"""What is concluded of the best starvation: by what, from whom, whom to act on, and how sure each of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from necroscope.case import Case, Starvation, Suspect
+from necroscope.diagnose.hypotheses.catalogue import Catalogue
+from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
+from necroscope.diagnose.judge.candidates import Candidate, core_strength, who_strength
+from necroscope.diagnose.judge.mechanism import Found, Weighed, mechanism_of
+from necroscope.diagnose.judge.recurrence import Recurrence, product, recurrence
+from necroscope.diagnose.judge.rivals import Bench, strongest, tested
+from necroscope.diagnose.judge.suspect_facts import Facts, facts_of, most_risen
+from necroscope.diagnose.judge.suspects import unusual
+from necroscope.diagnose.judge.work_origin import Orderer, orderer_of
+from necroscope.diagnose.leak import attribute
+from necroscope.diagnose.leak import source as to_blame
+from necroscope.diagnose.leak.attribution import Leak
+from necroscope.diagnose.leak.identity import Identities, Owner, identities
+from necroscope.diagnose.priors import PRIORS, Priors
+from necroscope.kernel_threads import is_the_kernels
+from necroscope.model import Subject
+from necroscope.verdict import Tested
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Everything that the verdict is made of. `rival` is a rival that explains more than the mechanism and is the cause
+    itself. The strengths are those of the links; `doubt_of_subject` says why a unit may be none."""
+
+    candidate: Candidate
+    suspect: Suspect
+    facts: Facts
+    found: Found
+    rivals: tuple[Tested, ...]
+    again: Recurrence
+    rival: Hypothesis | None = None
+    rival_test: Tested | None = None
+    leak: Leak | None = None
+    orderer: Orderer | None = None
+    subject: Subject | None = None
+    doubt_of_subject: str = ""
+    core: float = 1.0
+    who: float = 1.0
+    mechanism: float = 1.0
+    whom: float = 1.0
+    beside: float = 1.0
+    priors: Priors = PRIORS
+
+    @property
+    def starvation(self) -> Starvation:
+        """The starvation that it is about."""
+        return self.candidate.starvation
+
+    @property
+    def best(self) -> Weighed:
+        """The mechanism."""
+        return self.found.best
+
+    @property
+    def kind(self) -> str:
+        """The id of the cause."""
+        return self.rival.id if self.rival is not None else self.best.hypothesis.id
+
+    @property
+    def grows(self) -> Grows:
+        """What is left behind, where the mechanism walks over that."""
+        return "" if self.rival is not None else self.best.hypothesis.grows
+
+    @property
+    def whole(self) -> bool:
+        """Whether both are known: by what, and whom to act on."""
+        named = self.rival is not None or self.best.named
+        return named and self.subject is not None and self.found.either is None
+
+    @property
+    def alone(self) -> float:
+        """Strength of the fact that other symptoms came without it."""
+        return self.priors.again_alone if self.again.looked >= 2 and not self.again.same else 1.0
+
+    @property
+    def without_subject(self) -> float:
+        """How sure all of it is but whom to act on and what stands beside it."""
+        return product((self.core, self.who, self.mechanism, self.alone))
+
+    @property
+    def confidence(self) -> float:
+        """How sure the verdict is: its links multiplied."""
+        sure = min(self.priors.most, product((self.without_subject, self.whom, self.beside)))
+        return round(sure if self.whole else min(sure, self.priors.half_told), 3)
+
+
+def conclude(
+    case: Case, best: Candidate, tried: Sequence[Candidate], catalogue: Catalogue, priors: Priors
+) -> Conclusion | None:
+    """Conclude what the best candidate means; None where there is nobody, or no name for what took the time."""
+    suspect = best.suspect
+    if suspect is None:
+        return None
+    facts = facts_of(best.starvation, suspect, catalogue)
+    found = mechanism_of(suspect, facts, catalogue, priors)
+    if found is None:
+        return None
+    one = Conclusion(best, suspect, facts, found, (), recurrence(case, best.run, suspect, priors), priors=priors)
+    one = _strengths(one, case, tried)
+    bench = Bench(
+        case, best.starvation, suspect, facts, priors, found.best.hypothesis.id, frozenset(found.best.functions)
+    )
+    one = replace(one, rivals=tested(bench, catalogue))
+    one = _rival_first(one, case, bench, catalogue) or _with_subject(one, case)
+    standing = strongest(one.rivals)
+    beside = 1 - priors.rival_takes * (standing.explains or 0.0) if standing is not None else 1.0
+    return _without_doubtful_leaker(replace(one, beside=beside))
+
+
+def _strengths(one: Conclusion, case: Case, tried: Sequence[Candidate]) -> Conclusion:
+    best, suspect, priors = one.candidate, one.suspect, one.priors
+    rival = max((each.score for each in tried if each is not best and _another(each, best)), default=0.0)
+    rival = max(rival, best.score * _beside(best, suspect, one.best.hypothesis, priors))
+    core = core_strength(best.run, case.symptom, case.named, rival, best.score, priors)
+    who = who_strength(suspect, best.line_up, best.starvation, case.recorded, priors)
+    mechanism = min(one.best.strength, priors.mechanism_weak_or if one.found.either is not None else 1.0)
+    if product((core, who, mechanism)) >= priors.again_believed:
+        core, who, mechanism = (one.again.raised(each, priors) for each in (core, who, mechanism))
+    return replace(one, core=core, who=who, mechanism=mechanism)
+
+
+def _another(one: Candidate, best: Candidate) -> bool:
+    """Whether another starved core was somebody else's."""
+    a, b = one.suspect, best.suspect
+    return a is not None and b is not None and (a.name, a.cgroup) != (b.name, b.cgroup)
+
+
+def _beside(best: Candidate, suspect: Suspect, mechanism: Hypothesis, priors: Priors) -> float:
+    """How much another one took of the same core in the same time, beyond what is usual, beside what the suspect took.
+
+    Whom the suspect works for, or who works for him, is no other one: interrupts have their senders, storms many names.
+    """
+    if suspect.context or suspect.excess <= 0 or mechanism.ordered_by is not None:
+        return 0.0
+    took = (
+        one.excess
+        for one in best.line_up.suspects
+        if not one.context
+        and one.before is not None
+        and unusual(one, priors)
+        and (one.name, one.cgroup) != (suspect.name, suspect.cgroup)
+        and not set(one.pids) & set(suspect.pids)
+    )
+    return min(1.0, max(took, default=0.0) / suspect.excess)
+
+
+# -- a rival that is the cause itself --------------------------------------------------------------------------
+
+
+def explained_by(one: Weighed, candidate: Candidate, suspect: Suspect, priors: Priors) -> float:
+    """How much of the lost time a mechanism explains: of what the suspect took, what shows it. Time that could not be
+    sampled with interrupts off is the suspect's as well; what the hypervisor took is not."""
+    took, sampled = suspect.share, max(candidate.line_up.sampled, 0.05)
+    if sampled < priors.score_sampled:
+        took = took / sampled * max(sampled, 1 - candidate.run.share("steal"))
+    part = 1.0 if not one.functions else one.share
+    return min(1.0, took) * min(1.0, part)
+
+
+def _rival_first(one: Conclusion, case: Case, bench: Bench, catalogue: Catalogue) -> Conclusion | None:
+    """With a rival as the cause that explains more of the lost time than the mechanism; None where there is none."""
+    priors = one.priors
+    causes = {each.id: each for each in catalogue.rivals if each.cause}
+    standing = [each for each in one.rivals if each.outcome == "not-ruled-out" and each.hypothesis in causes]
+    first = max(standing, key=lambda each: each.explains or 0.0, default=None)
+    if first is None or (first.explains or 0.0) <= explained_by(one.best, one.candidate, one.suspect, priors):
+        return None
+    rival = causes[first.hypothesis]
+    rest = tested(replace(bench, cause=rival.id, explained=frozenset()), catalogue)
+    owner = _stopped(one, case) if rival.noticed_only else None
+    return replace(
+        one,
+        rival=rival,
+        rival_test=first,
+        rivals=rest,
+        subject=owner.subject if owner is not None else None,
+        doubt_of_subject=owner.doubt if owner is not None else "",
+        mechanism=rival_strength(first.explains or 0.0, priors),
+        who=1.0,
+        whom=priors.subject_ordered if owner is not None else priors.subject_nobody,
+    )
+
+
+def rival_strength(explains: float, priors: Priors) -> float:
+    """How sure it is that a rival is the cause, by how much of the lost time it explains."""
+    return priors.rival_cause * (priors.rival_base + (1 - priors.rival_base) * explains)
+
+
+def _stopped(one: Conclusion, case: Case) -> Owner | None:
+    """Whose cgroup the quota stopped most."""
+    quota = most_risen(one.starvation)
+    if quota is None:
+        return None
+    return identities(case.leaks).actor(quota.cgroup) or Owner(Subject("cgroup", quota.cgroup))
+
+
+# -- whom to act on --------------------------------------------------------------------------------------------
+
+
+def _with_subject(one: Conclusion, case: Case) -> Conclusion:
+    """With whom to act on, and how sure that is. What was left behind is the leaker's, not the walker's."""
+    priors, suspect, mechanism = one.priors, one.suspect, one.best.hypothesis
+    known = identities(case.leaks)
+    if mechanism.grows:
+        leak = to_blame(attribute(case.leaks, mechanism.grows))
+        if leak is None:
+            return replace(one, whom=priors.subject_nobody)
+        return replace(one, leak=leak, subject=leak.subject, doubt_of_subject=leak.doubt, whom=leak.strength)
+    if mechanism.ordered_by is not None:
+        orderer = orderer_of(mechanism.ordered_by, one.starvation, suspect, one.facts, priors)
+        if orderer is not None:
+            whose = _owner(known, orderer.name, (orderer.cgroup,))
+            return _of(replace(one, orderer=orderer), whose, priors.subject_ordered)
+    if suspect.context:
+        return replace(one, whom=priors.subject_nobody)
+    if mechanism.ordered_by is not None and mechanism.ordered_by.own_cgroup and suspect.processes > 1:
+        # Whose children they are was not seen; a unit or container that holds them all is to blame in any case.
+        holder = next((owner for path in _cgroups(suspect) if (owner := known.actor(path)) is not None), None)
+        return _of(one, holder, priors.subject_ordered)
+    return _of(one, _owner(known, suspect.name, _cgroups(suspect)), priors.subject_sure)
+
+
+def _of(one: Conclusion, owner: Owner | None, sure: float) -> Conclusion:
+    if owner is None:
+        return replace(one, whom=sure)
+    return replace(one, subject=owner.subject, doubt_of_subject=owner.doubt, whom=sure)
+
+
+def _cgroups(suspect: Suspect) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((suspect.cgroup, *suspect.cgroups)))
+
+
+def _owner(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
+    """Unit, else container, else the process itself; a thread of the kernel is the kernel's."""
+    paths = tuple(cgroups)
+    for path in paths:
+        if (owner := known.actor(path)) is not None:
+            return owner
+    return Owner(Subject("kernel" if is_the_kernels(name, paths) else "process", name))
+
+
+def _without_doubtful_leaker(one: Conclusion) -> Conclusion:
+    """Where only the leaker is doubtful, nobody is named for it, and the rest stands."""
+    rest, priors = one.without_subject * one.beside, one.priors
+    if one.grows and rest * one.whom < priors.floor <= rest * priors.subject_nobody:
+        return replace(one, subject=None, leak=None, doubt_of_subject="", whom=priors.subject_nobody)
+    return one

@@ -1,0 +1,168 @@
+"""From a case to a verdict. Pure: the same case and catalogue give the same verdict, on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from necroscope.case import Case, Gap
+from necroscope.diagnose.hypotheses.catalogue import Catalogue
+from necroscope.diagnose.judge.candidates import Candidate, candidates
+from necroscope.diagnose.judge.conclusion import Conclusion, conclude, explained_by, rival_strength
+from necroscope.diagnose.judge.links import core_link, links, process_of, symptom_link
+from necroscope.diagnose.judge.mechanism import Weighed
+from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
+from necroscope.diagnose.judge.others import may_have_been, no_core, others
+from necroscope.diagnose.judge.rivals import Bench, tested
+from necroscope.diagnose.judge.suspect_facts import facts_of
+from necroscope.diagnose.leak import words
+from necroscope.diagnose.leak.remedies import remedies as leak_remedies
+from necroscope.diagnose.priors import PRIORS, Priors
+from necroscope.quantity import share
+from necroscope.verdict import CandidateCause, Cause, Link, Remedy, Tested, Verdict
+
+_CANDIDATES, _OTHERS = 6, 2
+
+
+def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
+    """Why the symptom of a case happened: the cause with the links that lead to it, or what is missing to name one."""
+    gap = unseen(case)
+    tried = candidates(case.symptom, case.named, case.starvations, case.starts, priors)
+    best = tried[0] if tried and tried[0].score >= priors.score_least and tried[0].suspect is not None else None
+    if best is None or (gap is not None and not stands_anyway(best, case)):
+        return _unexplained(case, tried, gap, None, catalogue, priors)
+    one = conclude(case, best, tried, catalogue, priors)
+    if one is None or one.confidence < priors.floor:
+        return _unexplained(case, tried, gap, one, catalogue, priors)
+    cause = Cause(one.kind, one.subject, process_of(one), best.run.cpu, one.confidence)
+    return Verdict(
+        "explained" if one.whole else "partly-explained",
+        case.symptom,
+        cause,
+        missing=tuple(dict.fromkeys(missing(case, one))),
+        remedies=_remedies(case, one),
+        window=best.run.window,
+        strip=one.starvation.strip,
+        growth=words.growth_of(case.leaks, one.leak) if one.grows == "zombies" else None,
+        notes=case.notes,
+        links=links(case, one, one.rivals),
+        tested=(
+            *(each for each in one.rivals if each.outcome != "not-ruled-out"),
+            *others(case, tried, one.suspect, best, priors),
+            *one.found.ruled_out,
+        ),
+        candidates=_weighed(case, one, tried, catalogue),
+    )
+
+
+def _unexplained(
+    case: Case,
+    tried: Sequence[Candidate],
+    gap: Gap | None,
+    one: Conclusion | None,
+    catalogue: Catalogue,
+    priors: Priors,
+) -> Verdict:
+    best = one.candidate if one is not None else next((each for each in tried if each.suspect is not None), None)
+    made: list[Link] = [symptom_link(case)]
+    against: tuple[Tested, ...] = ()
+    if tried:
+        made.append(core_link(case, tried[0].run, tried[0].starvation.average_busy))
+    if best is not None and best.suspect is not None:
+        rivals = one.rivals if one is not None else _rivals(case, best, catalogue, priors)
+        made += [each for each in (may_have_been(case, tried, priors),) if each is not None]
+        made += [replace(each, strength=None) for each in _standing(rivals)]
+        rest = tuple(each for each in rivals if each.outcome != "not-ruled-out")
+        against = (*rest, *others(case, tried, None, None, priors))
+    elif not tried:
+        against = no_core(case)
+    lacking = [*([of_time(gap)] if gap is not None else ()), *nobody_seen(case, tried)]
+    lacking += [each for each in missing(case, one) if gap is None or each.what != gap.text]
+    strip = tried[0].starvation.strip if tried else case.strip
+    return Verdict(
+        "unexplained",
+        case.symptom,
+        None,
+        missing=tuple(dict.fromkeys((*lacking, *not_sure(one)))),
+        window=case.lookback,
+        strip=strip,
+        notes=case.notes,
+        links=tuple(made),
+        tested=against,
+        candidates=_weighed(case, one, tried, catalogue) if one is not None else (),
+    )
+
+
+def _rivals(case: Case, best: Candidate, catalogue: Catalogue, priors: Priors) -> tuple[Tested, ...]:
+    if best.suspect is None:
+        return ()
+    facts = facts_of(best.starvation, best.suspect, catalogue)
+    return tested(Bench(case, best.starvation, best.suspect, facts, priors), catalogue)
+
+
+def _standing(rivals: Iterable[Tested]) -> list[Link]:
+    return [
+        Link("not-ruled-out", f"{one.hypothesis} is not ruled out: {one.because}", one.evidence)
+        for one in rivals
+        if one.outcome == "not-ruled-out"
+    ]
+
+
+# -- what was weighed, what to do --------------------------------------------------------------------------------
+
+
+def _weighed(
+    case: Case, one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue
+) -> tuple[CandidateCause, ...]:
+    """Causes that were weighed, the one of the verdict first."""
+    process, cpu, priors = process_of(one), one.candidate.run.cpu, one.priors
+    explains = (
+        (one.rival_test.explains or 0.0)
+        if one.rival_test is not None
+        else explained_by(one.best, one.candidate, one.suspect, priors)
+    )
+    found = [CandidateCause(one.kind, cpu, process, round(explains, 3), one.confidence, "best match")]
+    found += [_mechanism(one, each) for each in ((one.best,) if one.rival is not None else ())]
+    found += [_mechanism(one, each) for each in one.found.others]
+    found += [_rival(one, each) for each in one.rivals if each.outcome == "not-ruled-out" and _may_be(each, catalogue)]
+    for other in tried[1 : 1 + _OTHERS]:
+        again = conclude(case, other, tried, catalogue, priors) if other.score >= priors.score_least else None
+        if again is not None and other.run.cpu != cpu:
+            because = f"score {other.score:.2f} against {one.candidate.score:.2f}"
+            part = round(explained_by(again.best, other, again.suspect, priors), 3)
+            found.append(CandidateCause(again.kind, other.run.cpu, process_of(again), part, again.confidence, because))
+    return tuple(found[:_CANDIDATES])
+
+
+def _may_be(rival: Tested, catalogue: Catalogue) -> bool:
+    """Whether a rival can be the cause itself."""
+    known = catalogue.of(rival.hypothesis)
+    return known is not None and known.cause
+
+
+def _rival(one: Conclusion, each: Tested) -> CandidateCause:
+    part, priors = each.explains or 0.0, one.priors
+    sure = one.core * rival_strength(part, priors) * priors.subject_nobody
+    return CandidateCause(each.hypothesis, one.candidate.run.cpu, None, part, round(sure, 3), each.because)
+
+
+def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:
+    explains = explained_by(each, one.candidate, one.suspect, one.priors)
+    sure = one.core * one.who * each.strength * one.whom * one.beside
+    because = (
+        f"{share(each.share)} of the samples show it; strength {each.strength:.2f} against {one.best.strength:.2f}"
+    )
+    return CandidateCause(
+        each.hypothesis.id, one.candidate.run.cpu, process_of(one), round(explains, 3), round(sure, 3), because
+    )
+
+
+def _remedies(case: Case, one: Conclusion) -> tuple[Remedy, ...]:
+    """What can be done: about a leak first who leaks, then what exists; no advice that this kernel has outgrown."""
+    entry = one.rival if one.rival is not None else one.best.hypothesis
+    given = entry.remedies_for(one.subject, case.kernel)
+    if one.doubt_of_subject:
+        given = tuple(replace(each, command="") if each.command.startswith("systemctl ") else each for each in given)
+    if not one.grows:
+        return given
+    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *given)

@@ -1,0 +1,42 @@
+"""The core that a complaint is about: it names one, or a queue of a device whose interrupt goes to one."""
+
+from __future__ import annotations
+
+import re
+
+from necroscope.case import NamedCore
+from necroscope.event import Window
+from necroscope.query.series import Series, series_of
+from necroscope.sense.interrupts import queue_of
+from necroscope.store.reader import Snapshot
+from necroscope.verdict import Complaint
+
+SOURCE = "irq-routing"
+
+
+def named_core(snapshot: Snapshot, symptom: Complaint, window: Window) -> NamedCore | None:
+    """The core of a complaint: by its own word, else where the interrupt of its queue goes."""
+    if symptom.cpu is not None:
+        return NamedCore(symptom.cpu, True, symptom.source, symptom.queue)
+    if symptom.queue is None:
+        return None
+    routed = series_of(snapshot, ("interrupts_core",), window).get("interrupts_core", [])
+    ours = [one for one in routed if _serves(one.label("name"), symptom, symptom.queue)]
+    cores = {int(core) for one in ours if (core := _then(one, symptom.at_ns)) is not None}
+    if len(cores) != 1:
+        return None
+    names = sorted({f"{one.label('name')} ({one.label('irq')})" for one in ours})
+    return NamedCore(cores.pop(), False, SOURCE, symptom.queue, tuple(names))
+
+
+def _then(series: Series, at_ns: int) -> float | None:
+    before = series.at(at_ns)
+    return float(series.value[0]) if before is None and series.value.size else before
+
+
+def _serves(name: str, symptom: Complaint, queue: int) -> bool:
+    """Whether a handler's name says that it is this queue of this device."""
+    return queue_of(name) == queue and any(
+        re.search(rf"(?<![A-Za-z0-9.]){re.escape(device)}(?![A-Za-z0-9.])", name)
+        for device in {symptom.device, symptom.subject} - {""}
+    )

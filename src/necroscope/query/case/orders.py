@@ -1,0 +1,44 @@
+"""What a reader of a case is asked to look for beyond the starved core itself: who ordered the work that it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from necroscope.case import LineUp
+
+
+def _never(line_up: LineUp) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """Functions by which work of other cores is ordered, as names in which `*` stands for anything, and whether their
+    callers are to be read for a line-up: that takes the samples of all cores."""
+
+    functions: frozenset[str] = frozenset()
+    wanted: Callable[[LineUp], bool] = field(default=_never)
+
+
+class Names:
+    """Names of functions, some of them with `*` for anything. Each name is matched once."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        given = sorted(patterns)
+        self._exact = frozenset(one for one in given if "*" not in one)
+        parts = [".*".join(map(re.escape, one.split("*"))) for one in given if "*" in one]
+        self._regex = re.compile("|".join(parts)) if parts else None
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        found = self._known.get(name)
+        if found is None:
+            found = name in self._exact or (self._regex is not None and self._regex.fullmatch(name) is not None)
+            self._known[name] = found
+        return found
+
+    def among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those names that match, each once, in alphabetical order."""
+        return tuple(sorted({name for name in names if name in self}))

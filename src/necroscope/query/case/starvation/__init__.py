@@ -1,0 +1,1 @@
+"""What is known of one starved core: who was on it, who waited for it, its numbers, and who ordered its work."""

@@ -1,0 +1,119 @@
+"""All that is known of one starved core."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from necroscope.case import Callers, LineUp, Run, Starvation, Wait
+from necroscope.clock import NS
+from necroscope.query.case.cores.quiet import quiet_windows
+from necroscope.query.case.cores.strip import strip_of
+from necroscope.query.case.orders import Names, Orders
+from necroscope.query.case.starvation.callers import read_callers
+from necroscope.query.case.starvation.core_speed import speed_of
+from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
+from necroscope.query.case.starvation.numbers import SIGNALS, Numbers, numbers_of
+from necroscope.query.case.starvation.processes import LOOK_NS, Processes
+from necroscope.query.case.starvation.quotas import THROTTLED, quotas_of, stopped_most
+from necroscope.query.case.starvation.signals import Signals
+from necroscope.query.case.starvation.waits import Quotas, longest_share, waits_for
+from necroscope.query.case.surroundings import Surroundings
+from necroscope.query.case.told import starts_in
+from necroscope.query.profile import profile
+from necroscope.query.sealed import damaged
+from necroscope.query.select import Select
+from necroscope.query.starved import mean_busy
+
+_SHORT = Bounds(suspects=4, stacks=0, everybody=0)
+# Counters tell rates of quiet times before a run.
+_COUNTED_BEFORE_NS, _COUNTED_AFTER_NS = 640 * NS, 100 * NS
+_OOM_BEFORE_NS, _OOM_AFTER_NS = 5 * NS, 30 * NS
+_OOM = "oom-kill"
+
+
+class StarvationReader:
+    """Reads starved cores around one symptom; what several of them need is read once. `short`: who was on them and who
+    waited, and neither stacks nor numbers."""
+
+    def __init__(self, around: Surroundings, orders: Orders, short: bool = False) -> None:
+        self._around, self._orders, self._short = around, orders, short
+        self._names = Names(orders.functions)
+        low, high = around.lookback
+        counted = max(around.near[0], low - _COUNTED_BEFORE_NS), min(around.near[1], high + _COUNTED_AFTER_NS)
+        self._signals = Signals(around.store, (THROTTLED,) if short else SIGNALS, counted, around.notes)
+        looked = around.near[0], around.near[1] + LOOK_NS
+        self._processes = Processes(around.store, looked, around.notes)
+
+    def waits(self, run: Run, whole: Run | None = None) -> tuple[Wait, ...]:
+        """Who waited for the core of a run, which may be a part of a longer one."""
+        until_ns = max(run.to_ns, (whole or run).to_ns)
+        rows = list(self._processes.within((run.from_ns, until_ns + LOOK_NS)))
+        booked = any(row["run_delay_ms"] for row in rows)
+        return waits_for(run, until_ns, rows, self._quotas if booked else Quotas(), self._own)
+
+    def longest_wait(self, run: Run) -> float | None:
+        """The longest that anybody waited for the core of a run, as a share of it; None: unknown."""
+        return longest_share(self.waits(run), run)
+
+    def read(self, run: Run, whole: Run) -> Starvation:
+        """Everything about a run."""
+        around = self._around
+        quiet = quiet_windows(around, whole)
+        seen = profile(around.store, Select(run.window, cpus=frozenset({run.cpu})), quiet)
+        around.note(*damaged(seen.notes))
+        found = line_up(seen, run.seconds, _SHORT if self._short else None)
+        waits = self.waits(run, whole)
+        if self._short:
+            return Starvation(run, whole, found, tuple(quiet), waits=waits)
+        signals = self._signals.every()
+        quotas = quotas_of(signals.get(THROTTLED, ()), run, quiet)
+        numbers: Numbers = {
+            **numbers_of(signals, run, quiet),
+            **speed_of(signals, around.times, run, quiet),
+            **stopped_most(quotas),
+            "oom_events": float(self._oom_events(run)),
+        }
+        found = with_cgroups(found, self._cgroups)
+        return Starvation(
+            run,
+            whole,
+            found,
+            tuple(quiet),
+            numbers,
+            waits,
+            self._callers(run, found, quiet),
+            mean_busy(around.times, run.window),
+            self._elsewhere_idle(run),
+            quotas,
+            strip_of(around.close, around.symptom.at_ns, run.cpu) if around.counted else None,
+        )
+
+    def _callers(self, run: Run, found: LineUp, quiet: list[tuple[int, int]]) -> Callers | None:
+        if not self._orders.functions or not self._orders.wanted(found):
+            return None
+        return read_callers(self._around.store, run, quiet, self._names)
+
+    def _oom_events(self, run: Run) -> int:
+        low, high = run.from_ns - _OOM_BEFORE_NS, run.to_ns + _OOM_AFTER_NS
+        return sum(one.kind == _OOM and low <= one.at_ns <= high for one in self._around.told)
+
+    def _elsewhere_idle(self, run: Run) -> float | None:
+        """Idle share of the other cores meanwhile; None where there are none, or nobody counted."""
+        times = self._around.times
+        spare = frozenset(set(times.cpu.tolist()) - {run.cpu})
+        busy = mean_busy(times.of(spare), run.window) if spare else None
+        return None if busy is None else max(0.0, 1.0 - busy)
+
+    @cached_property
+    def _own(self) -> frozenset[int | None]:
+        """Processes of recorders."""
+        around = self._around
+        return frozenset(one.pid for one in starts_in(around.told, around.symptom.at_ns))
+
+    @cached_property
+    def _quotas(self) -> Quotas:
+        return Quotas.of(self._signals.named(THROTTLED))
+
+    @cached_property
+    def _cgroups(self) -> dict[int, list[str]]:
+        return self._processes.cgroups(self._around.symptom.at_ns)
