@@ -5,7 +5,7 @@ From the cores' own counters where there are some; else, as in imported profiles
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime
 
 F64s = NDArray[np.float64]
+I64s = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 _MS_NS = 1_000_000
 # A look that lies this much after the one before leaves a hole between their times.
 _HOLE_NS = 300 * _MS_NS
@@ -37,78 +39,79 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     this finds the part of a long run in which somebody held the core in kernel mode. With `interrupts`, at least that
     share must have been in interrupts of both kinds.
     """
-    return Looks.of(times).runs(busy, seconds, kernel, interrupts)
+    looks = _looks(times, busy, kernel, interrupts)
+    found: list[Run] = []
+    for first, end in _together(looks, seconds):
+        above = looks.used[first:end] - busy
+        for low, high in _full_parts(looks.full[first:end].tolist(), above.tolist()):
+            run = _run(times, looks.row[first + low : first + high])
+            if run.seconds >= seconds - _EDGE_S:
+                found.append(run)
+    return sorted(found, key=lambda run: (run.from_ns, run.cpu))
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """Looks at all cores, core by core and in order of time, with the shares that starved cores are found by.
-    `begins` are the looks that follow no other one: the first of a core, and what comes after a hole."""
+class _Looks:
+    """Looks core by core, each core's in order of time: their rows, how busy they were, and which are (nearly) full."""
 
-    times: CoreTime
+    row: NDArray[np.intp]
+    core_begins: Mask
+    begin_ns: I64s
+    at_ns: I64s
     used: F64s
-    inside: F64s
-    called: F64s
-    begins: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, times: CoreTime) -> Looks:
-        """Of rows in any order."""
-        order = np.lexsort((times.at_ns, times.cpu))
-        whole = None if times.interval_ms is None else times.interval_ms[order]
-        times = CoreTime(times.at_ns[order], times.cpu[order], times.passed_ms[order], times.spent[order], whole)
-        total = np.maximum(1, times.spent.sum(axis=1))
-        used = 1.0 - times.spent[:, MODES.index("idle")] / total
-        inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
-        called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
-        begins = np.ones(used.size, np.bool_)
-        begins[1:] = (np.diff(times.cpu) != 0) | (times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS)
-        return cls(times, used, inside, called, begins)
-
-    def runs(self, busy: float, seconds: float, kernel: float = 0.0, interrupts: float = 0.0) -> list[Run]:
-        """As `runs`."""
-        full, nearly = self._full(busy, kernel, interrupts)
-        least_s = seconds - _EDGE_S
-        found = []
-        for first, end in self._together(full, nearly, least_s):
-            for low, high in _full_parts(full[first:end], self.used[first:end] - busy):
-                run = _run(self.times, first + low, first + high)
-                if run.seconds >= least_s:
-                    found.append(run)
-        return sorted(found, key=lambda run: (run.from_ns, run.cpu))
-
-    def _full(self, busy: float, kernel: float, interrupts: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which looks are full, and which nearly so."""
-        full = (self.used >= busy) & (self.inside >= kernel) & (self.called >= interrupts)
-        nearly = (self.used >= busy - _NEARLY) & (self.inside >= kernel - _NEARLY)
-        nearly &= self.called >= interrupts - _NEARLY
-        if (coarse := self.times.coarse).any():
-            # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
-            idle_ms = (1.0 - self.used) * self.times.whole_ms
-            full &= ~coarse | (idle_ms <= _NO_TIME_MS)
-            nearly = np.where(coarse, full, nearly)
-        # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
-        between = nearly[1:-1] & full[:-2] & full[2:]
-        same = (self.times.cpu[1:-1] == self.times.cpu[:-2]) & (self.times.cpu[1:-1] == self.times.cpu[2:])
-        full[1:-1] |= between & same
-        return full, nearly
-
-    def _together(
-        self, full: NDArray[np.bool_], nearly: NDArray[np.bool_], least_s: float
-    ) -> Iterator[tuple[int, int]]:
-        """Looks that follow one another, all nearly full and one at least full, and that last long enough: first, and
-        after the last."""
-        on = np.concatenate(([False], nearly, [False]))
-        apart = np.concatenate((self.begins, [True]))
-        first = np.flatnonzero(nearly & (~on[:-2] | self.begins))
-        end = np.flatnonzero(nearly & (~on[2:] | apart[1:])) + 1
-        before = np.concatenate(([0], np.cumsum(full)))
-        lasted = self.times.at_ns[end - 1] - self.times.begin_ns[first] >= least_s * NS
-        kept = lasted & (before[end] > before[first])
-        yield from zip(first[kept].tolist(), end[kept].tolist(), strict=True)
+    full: Mask
+    nearly: Mask
 
 
-def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
+def _looks(times: CoreTime, busy: float, kernel: float, interrupts: float) -> _Looks:
+    total = np.maximum(1, times.spent.sum(axis=1))
+    used = 1.0 - times.spent[:, MODES.index("idle")] / total
+    inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
+    called = times.spent[:, [MODES.index(mode) for mode in _KERNEL[1:]]].sum(axis=1) / total
+    full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
+    nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
+    if (coarse := times.coarse).any():
+        # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
+        idle_ms = (1.0 - used) * times.whole_ms
+        full &= ~coarse | (idle_ms <= _NO_TIME_MS)
+        nearly = np.where(coarse, full, nearly)
+    row = np.argsort(times.cpu, kind="stable")
+    cpu = times.cpu[row]
+    begins = np.diff(cpu, prepend=cpu[:1] - 1) != 0
+    full, nearly = full[row], nearly[row]
+    before, after = _beside(full, begins)
+    # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
+    return _Looks(
+        row, begins, times.begin_ns[row], times.at_ns[row], used[row], full | (nearly & before & after), nearly
+    )
+
+
+def _beside(full: Mask, begins: Mask) -> tuple[Mask, Mask]:
+    """The same of the look before and of that after; beside a core's first one is its last one."""
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], full.size)[: firsts.size] - 1
+    before, after = np.roll(full, 1), np.roll(full, -1)
+    before[firsts], after[lasts] = full[lasts], full[firsts]
+    return before, after
+
+
+def _together(looks: _Looks, seconds: float) -> Iterator[tuple[int, int]]:
+    """Looks of a core that follow one another, all of them nearly full, one of them full: first, and after the last.
+    Only where they are long enough for a run."""
+    on = looks.nearly
+    apart = looks.core_begins.copy()
+    apart[1:] |= looks.begin_ns[1:] - looks.at_ns[:-1] > _HOLE_NS
+    firsts = np.flatnonzero(on & (apart | ~np.concatenate([[False], on[:-1]])))
+    lasts = np.flatnonzero(on & ~np.concatenate([on[1:] & ~apart[1:], [False]]))
+    fulls = np.concatenate([[0], np.cumsum(looks.full)])
+    some = fulls[lasts + 1] > fulls[firsts]
+    for first, last in zip(firsts[some].tolist(), lasts[some].tolist(), strict=True):
+        lasted_ns = int(looks.at_ns[first : last + 1].max() - looks.begin_ns[first : last + 1].min())
+        if lasted_ns / NS >= seconds - _EDGE_S:
+            yield first, last + 1
+
+
+def _full_parts(full: Sequence[bool], above: Sequence[float]) -> list[tuple[int, int]]:
     """Parts around full looks among nearly full ones, as long as they are full on average.
 
     What has a core for itself at real-time priority is still stopped for a twentieth of each second: so the first look
@@ -116,18 +119,18 @@ def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     at = 0
-    while at < full.size:
+    while at < len(full):
         if not full[at]:
             at += 1
             continue
-        low, high, spare = at, at + 1, float(above[at])
-        while high < full.size and (full[high] or spare + above[high] >= 0):
-            spare += float(above[high])
+        low, high, spare = at, at + 1, above[at]
+        while high < len(full) and (full[high] or spare + above[high] >= 0):
+            spare += above[high]
             high += 1
         ended = found[-1][1] if found else 0
         while low > ended and spare + above[low - 1] >= 0:
             low -= 1
-            spare += float(above[low])
+            spare += above[low]
         if found and low == ended:
             low, _ = found.pop()
         found.append((low, high))
@@ -135,11 +138,12 @@ def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
     return found
 
 
-def _run(times: CoreTime, low: int, high: int) -> Run:
-    spent = times.spent[low:high].sum(axis=0)
+def _run(times: CoreTime, rows: NDArray[np.intp]) -> Run:
+    spent = times.spent[rows].sum(axis=0)
     shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
-    begin_ns = int(times.at_ns[low]) - int(times.passed_ms[low]) * _MS_NS
-    return Run(int(times.cpu[low]), begin_ns, int(times.at_ns[high - 1]), shares)
+    first, last = int(rows[0]), int(rows[-1])
+    begin_ns = int(times.at_ns[first]) - int(times.passed_ms[first]) * _MS_NS
+    return Run(int(times.cpu[first]), begin_ns, int(times.at_ns[last]), shares)
 
 
 def within(times: CoreTime, run: Run, window: Window) -> Run:

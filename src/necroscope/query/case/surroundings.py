@@ -19,7 +19,7 @@ from necroscope.query.case.named_core import named_core
 from necroscope.query.case.symptom import is_symptom, patience_ns
 from necroscope.query.core_time import CoreTime, core_time
 from necroscope.query.landmarks import events
-from necroscope.query.starved import Looks, from_samples
+from necroscope.query.starved import from_samples
 from necroscope.store.reader import Snapshot
 from necroscope.verdict import Complaint
 
@@ -42,7 +42,6 @@ class Surroundings:
     recorded: Window
     near: Window
     times: CoreTime
-    looks: Looks
     runs: tuple[Run, ...]
     told: tuple[Event, ...]
     """Events of the near time that are not about the lives of cgroups."""
@@ -107,8 +106,7 @@ def look_around(
     snapshot = store.snapshot((near[0], near[1] + 10 * NS))
     times = core_time(snapshot, [near], notes)
     counted = bool(times.close().at_ns.size)
-    looks = Looks.of(times)
-    found = starved(looks, known, config.cpu)
+    found = starved(times, known, config.cpu)
     if not counted:
         # Averages tell of nothing but cores that were full all the time, samples of their seconds.
         sampled = _sampled(snapshot, near, config, known, notes)
@@ -117,7 +115,7 @@ def look_around(
     about = symptom.at_ns - BEFORE_NS, symptom.at_ns + AFTER_NS
     named = named_core(store.snapshot(about), symptom, about)
     return Surroundings(
-        store, config, symptom, recorded, near, times, looks, tuple(found), tuple(told), counted, known, named, notes
+        store, config, symptom, recorded, near, times, tuple(found), tuple(told), counted, known, named, notes
     )
 
 

@@ -12,8 +12,7 @@ from necroscope.query.case.cores.kinds import Kinds, kinds, load
 from necroscope.query.case.cores.starved import starved
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
-from necroscope.query.core_time import core_time
-from necroscope.query.starved import Looks
+from necroscope.query.core_time import CoreTime, core_time
 from stage.incident import NET_RX, SMAPS, Played, at
 from stage.reading import complaint, second_of
 
@@ -31,12 +30,12 @@ busy = 0.45
 """
 
 
-def _looks(node: Played, folder: Path) -> Looks:
-    return Looks.of(core_time(node.write(folder).snapshot(), [(at(0), at(node.seconds))]))
+def _times(node: Played, folder: Path) -> CoreTime:
+    return core_time(node.write(folder).snapshot(), [(at(0), at(node.seconds))])
 
 
 def _found(node: Played, folder: Path, known: Kinds | None = None) -> list[tuple[str, float, float]]:
-    found = starved(_looks(node, folder), known or kinds(), CpuLimits())
+    found = starved(_times(node, folder), known or kinds(), CpuLimits())
     return [(run.kind, second_of(run.from_ns), second_of(run.to_ns)) for run in found]
 
 
@@ -94,7 +93,7 @@ def test_a_mistake_in_the_file_is_an_error(text: str) -> None:
 def test_the_setting_counts_for_kinds_without_a_share_of_their_own(tmp_path: Path) -> None:
     node = Played(1, 60)
     node.does(0, 20, 26, 0.92, "any", 9)
-    looks = _looks(node, tmp_path)
-    assert starved(looks, kinds(), CpuLimits()) == []
-    (run,) = starved(looks, kinds(), CpuLimits(busy=0.9))
+    times = _times(node, tmp_path)
+    assert starved(times, kinds(), CpuLimits()) == []
+    (run,) = starved(times, kinds(), CpuLimits(busy=0.9))
     assert (run.kind, run.shares[MODES.index("user")]) == ("full", pytest.approx(0.92))

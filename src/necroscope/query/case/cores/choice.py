@@ -54,7 +54,7 @@ def _with_waits(around: Surroundings, full: Sequence[Run], waited: Waited) -> li
         return []
     found: list[Run] = []
     for kind in around.kinds.waited:
-        every = of_kind(around.looks, kind, around.config.cpu)
+        every = of_kind(around.times, kind, around.config.cpu)
         other = [run for run in every if around.in_time(run) and not any(_same(run, one) for one in full)]
         longest = sorted(other, key=lambda run: -run.seconds)[:MOST]
         found += [run for run in longest if (share := waited(run)) is not None and share >= kind.waited]

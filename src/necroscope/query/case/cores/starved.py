@@ -9,15 +9,16 @@ from itertools import chain
 from necroscope.case import Run
 from necroscope.config import CpuLimits
 from necroscope.query.case.cores.kinds import Kind, Kinds
-from necroscope.query.starved import Looks
+from necroscope.query.core_time import CoreTime
+from necroscope.query.starved import runs
 
 _NEARLY_ALL = 0.75
 
 
-def starved(looks: Looks, kinds: Kinds, limits: CpuLimits) -> list[Run]:
+def starved(times: CoreTime, kinds: Kinds, limits: CpuLimits) -> list[Run]:
     """Starved cores by their counters, in order of time; and the part of a longer run in which a core was held in the
     kernel, as a run of its own."""
-    found = [of_kind(looks, one, limits) for one in kinds.counted]
+    found = [of_kind(times, one, limits) for one in kinds.counted]
     kept = [
         run
         for place, same in enumerate(found)
@@ -27,9 +28,9 @@ def starved(looks: Looks, kinds: Kinds, limits: CpuLimits) -> list[Run]:
     return in_order(kept)
 
 
-def of_kind(looks: Looks, kind: Kind, limits: CpuLimits) -> list[Run]:
+def of_kind(times: CoreTime, kind: Kind, limits: CpuLimits) -> list[Run]:
     """Starved cores of one kind, whoever waited."""
-    found = looks.runs(kind.busy_of(limits), kind.seconds, kind.kernel, kind.interrupts)
+    found = runs(times, kind.busy_of(limits), kind.seconds, kind.kernel, kind.interrupts)
     return [replace(run, kind=kind.name) for run in found]
 
 
