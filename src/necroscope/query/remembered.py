@@ -13,10 +13,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 T = TypeVar("T")
 
 MOST_BYTES = 40 << 20
 _OVERHEAD_BYTES = 200
+# What would push out so much of everything else is not kept.
+_LARGE = 0.2
 
 
 class _Memory:
@@ -33,6 +37,8 @@ class _Memory:
             return known
         value = read()
         taken = size(value) + _OVERHEAD_BYTES
+        if taken > self._most * _LARGE:
+            return value
         self._values[key] = value, taken
         self._bytes += taken
         while self._bytes > self._most:
@@ -61,3 +67,8 @@ def remembered(key: Hashable, read: Callable[[], T], size: Callable[[T], int]) -
     """What `read` gives, or gave for the same key. What it raises is not remembered."""
     memory = _memory.get()
     return read() if memory is None else memory.get(key, read, size)
+
+
+def remembered_table(key: Hashable, read: Callable[[], pa.Table | None]) -> pa.Table | None:
+    """The same, of columns of a file; None where a segment has none of it."""
+    return remembered(key, read, lambda table: 0 if table is None else table.nbytes)
