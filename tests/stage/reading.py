@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from necroscope.query.case.recorded import span_of
+
 from necroscope.case import Case
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.orders import Orders
 from necroscope.query.case.read import read_case
-from necroscope.query.case.recorded import span_of
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import Surroundings, look_around
 from necroscope.store.reader import Store

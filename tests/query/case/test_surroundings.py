@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from necroscope.query.case.recorded import span_of
 
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.model import Sample
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.recorded import span_of
 from necroscope.query.case.surroundings import look_around
 from necroscope.sense.cpu import Cpu
 from necroscope.store.core_times import LONGEST_NS

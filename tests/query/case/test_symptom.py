@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from necroscope.query.case.recorded import span_of
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.event import Event
-from necroscope.query.case.recorded import span_of
 from necroscope.query.case.symptom import (
     choose,
     complaint,
