@@ -9,7 +9,19 @@ import sys
 from datetime import UTC, datetime
 from importlib import import_module
 
-BENCHMARKS = ("scan", "import_perf", "perf_text", "decode", "store", "window", "why", "recorder", "starved", "budget")
+BENCHMARKS = (
+    "scan",
+    "import_perf",
+    "perf_text",
+    "decode",
+    "store",
+    "window",
+    "why",
+    "recorder",
+    "starved",
+    "budget",
+    "verifying",
+)
 
 
 def main(names: list[str]) -> None:

@@ -8,7 +8,6 @@ the loads only. The share is that of one core: the CPU time of the recorder, per
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,6 @@ SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "60"))
 SETTLE_S = float(os.environ.get("NECROSCOPE_BENCH_SETTLE", "25"))
 NECROSCOPE = [sys.executable, "-m", "necroscope"]
 _HZ = os.sysconf("SC_CLK_TCK")
-_MADE = re.compile(r"(\d+) made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +171,9 @@ def bytes_of(store: Path) -> int:
 def told_of(store: Path) -> str:
     """How many cgroups a second were told, singly or in sums, and what the recorder gave up."""
     snapshot = Store(store).snapshot()
-    rows = rows_of(snapshot, "events", (0, LAST_NS), ["at_ns", "kind", "subject", "text"])
+    rows = rows_of(snapshot, "events", (0, LAST_NS), ["at_ns", "kind", "subject", "count"])
     made = [row["at_ns"] for row in rows if row["kind"] == "cgroup-mkdir"]
-    sums = [
-        (row["at_ns"], int(found[1])) for row in rows if (found := _MADE.search(row["text"])) and row["kind"] == CHURN
-    ]
+    sums = [(row["at_ns"], row["count"] or 0) for row in rows if row["kind"] == CHURN]
     times = [*made, *(at_ns for at_ns, _ in sums)]
     rate = (len(made) + sum(number for _, number in sums)) * NS / max(NS, max(times) - min(times)) if times else 0.0
     shed = [row["subject"] for row in rows if row["kind"] == SHEDS]

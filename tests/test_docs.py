@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,34 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_every_defect_has_a_command_that_still_selects_a_test() -> None:
+    """Each row of the public table names `make TARGET`, a benchmark, or tests that are there under that name."""
+    rows = [line for line in _page("reliability.md").splitlines() if re.match(r"\| (?!defect)\w", line)]
+    assert len(rows) > 25
+    for row in rows:
+        *_, commands, version = row.strip("| ").split(" | ")
+        assert version
+        for command in re.findall(r"`([^`]+)`", commands):
+            words = shlex.split(command)
+            if words[0] == "make":
+                assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8"), row
+            elif words[0] == "pytest":
+                _selects(words[1:], row)
+            else:
+                assert words[:3] == ["python", "-m", "bench"], row
+                assert (ROOT / "bench" / f"{words[3]}.py").exists(), row
+
+
+def _selects(words: list[str], row: str) -> None:
+    """Words of `-k` are looked for in the text of the tests: names, and the ids of their cases."""
+    named = [ROOT / word for word in words[: words.index("-k")]] if "-k" in words else [ROOT / word for word in words]
+    files = [file for path in named for file in (path.rglob("test_*.py") if path.is_dir() else [path])]
+    assert files, row
+    text = "".join(file.read_text("utf-8") for file in files)
+    wanted = words[words.index("-k") + 1].split(" or ") if "-k" in words else []
+    assert [word for word in wanted if word not in text] == [], row
 
 
 @pytest.mark.parametrize("page", ["add-a-sensor.md", "add-a-rule.md"])

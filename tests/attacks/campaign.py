@@ -102,10 +102,12 @@ def below(pid: int) -> list[int]:
 
 
 def pss(pid: int) -> int | None:
-    """Memory that is a process's own, and its share of the rest."""
+    """Memory that is a process's own, its share of the rest, and perf's rings, which the kernel does not count."""
     with contextlib.suppress(OSError):
         found = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
-        return int(found[1]) << 10 if found else 0
+        maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+        rings = (line.split(maxsplit=1)[0].split("-") for line in maps if "perf_event" in line)
+        return (int(found[1]) << 10 if found else 0) + sum(int(high, 16) - int(low, 16) for low, high in rings)
     return None
 
 

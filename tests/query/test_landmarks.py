@@ -11,7 +11,15 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.event import Event
 from necroscope.model import ParentCount
-from necroscope.query.landmarks import events, extent, extent_of, extent_of_all, find_event, recorded, symptoms
+from necroscope.query.landmarks import (
+    events,
+    extent,
+    extent_of,
+    extent_of_all,
+    find_event,
+    recorded,
+    symptoms,
+)
 from necroscope.store.catalog import segments
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
@@ -85,7 +93,11 @@ def test_the_extent_of_a_recording_is_that_of_its_samples_else_of_all_its_rows(t
         writer.seal()
     rows = START_NS + 3 * NS, START_NS + 12 * NS
     snapshot = Store(tmp_path).snapshot()
-    assert (recorded(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (rows, rows, None)
+    assert (recorded(snapshot), extent_of_all(snapshot), extent_of(snapshot, ["samples"])) == (
+        rows,
+        rows,
+        None,
+    )
     assert extent_of(snapshot, ["events", "samples"]) == (START_NS + 3 * NS, START_NS + 9 * NS)
     writer.add_samples(batch([One(START_NS + 5 * NS), One(START_NS + 20 * NS)]))
     writer.close(merge=False)

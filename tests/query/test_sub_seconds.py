@@ -35,7 +35,8 @@ def _ones(event: str = "cpu-clock") -> list[One]:
         for cell in range(5)
     ]
     idle = [One(START_NS + cell * A_CELL, IDLE, cpu=0, weight=A_CELL, event=event) for cell in range(25)]
-    return [*busy, *idle, One(START_NS + NS // 2, TICK, cpu=0, weight=A_CELL, event=event)]
+    ends = One(START_NS + 3 * NS - A_CELL, IDLE, cpu=0, weight=A_CELL, event=event)
+    return [*busy, *idle, One(START_NS + NS // 2, TICK, cpu=0, weight=A_CELL, event=event), ends]
 
 
 def test_bursts_are_seen_and_idle_samples_are_not(tmp_path: Path) -> None:
@@ -96,3 +97,35 @@ def test_time_without_any_sample_is_unknown_and_not_idle(tmp_path: Path) -> None
     window = (START_NS, START_NS + 15 * NS - 1)
     grid = sub_seconds(_store(tmp_path, [*first, *again]).snapshot(), Select(window), cores=1)
     assert np.isnan(grid.values).all(axis=0).tolist() == [*[False] * 2, False, *[True] * 9, *[False] * 3]
+
+
+@pytest.mark.parametrize("event", ["cpu-clock", "page-faults"])
+def test_a_gap_within_a_second_is_not_drawn_as_idle(tmp_path: Path, event: str) -> None:
+    """Samples end 100 ms after a second began, and come again 900 ms after another."""
+    times = [*range(3 * 50 + 5), *range(10 * 50 + 45, 13 * 50)]
+    ones = [One(START_NS + cell * A_CELL, LOOP, weight=A_CELL, event=event) for cell in times]
+    select = Select((START_NS, START_NS + 13 * NS - 1), events=frozenset({event}))
+    grid = sub_seconds(_store(tmp_path, ones).snapshot(), select, cores=1)
+    unknown = np.isnan(grid.values)
+    assert unknown[:, 3].tolist() == [False] * 5 + [True] * 45
+    assert unknown[:, 4:10].all()
+    assert unknown[:, 10].tolist() == [True] * 45 + [False] * 5
+    assert grid.values[~unknown] == pytest.approx(1.0)
+    assert not unknown[:, [*range(3), 11, 12]].any()
+
+
+def test_a_gap_within_a_long_column_takes_no_part_in_its_mean(tmp_path: Path) -> None:
+    """Busy all the time that was recorded, which is half of the second column."""
+    times = [*range(15 * 50), *range(20 * 50, 30 * 50)]
+    ones = [One(START_NS + cell * A_CELL, LOOP, weight=A_CELL) for cell in times]
+    window = START_NS, START_NS + 30 * NS - 1
+    grid = sub_seconds(_store(tmp_path, ones).snapshot(), Select(window), cores=1, most_columns=3)
+    assert grid.values == pytest.approx(1.0)
+
+
+def test_what_a_long_column_has_after_the_window_takes_no_part_in_its_mean(tmp_path: Path) -> None:
+    ones = [One(START_NS + cell * A_CELL, LOOP, weight=A_CELL) for cell in range(12 * 50)]
+    window = START_NS, START_NS + 9 * NS - 1
+    grid = sub_seconds(_store(tmp_path, ones).snapshot(), Select(window), cores=1, most_columns=2)
+    assert (grid.column_ns, grid.values.shape) == (5 * NS, (50, 2))
+    assert grid.values == pytest.approx(1.0)

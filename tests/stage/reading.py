@@ -9,6 +9,7 @@ from necroscope.query.case.recorded import span_of
 from necroscope.case import Case
 from necroscope.clock import NS
 from necroscope.config import Config
+from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.orders import Orders
 from necroscope.query.case.read import read_case
@@ -27,7 +28,7 @@ def complaint(second: float, kind: str = "nic-reset", **more: object) -> Complai
 def around(store: Store, symptom: Complaint) -> Surroundings:
     """What is around a symptom in a recording."""
     fixed = FixedStore(store)
-    recorded = span_of(fixed.snapshot())
+    recorded = landmarks.recorded(fixed.snapshot())
     assert recorded is not None
     return look_around(fixed, symptom, recorded, Config())
 
@@ -45,7 +46,7 @@ def reader(scene: Surroundings, orders: Orders | None = None) -> StarvationReade
 def case(store: Store, symptom: Complaint, orders: Orders | None = None, others: bool = True) -> Case:
     """The case of a symptom."""
     fixed = FixedStore(store)
-    recorded = span_of(fixed.snapshot())
+    recorded = landmarks.recorded(fixed.snapshot())
     assert recorded is not None
     return read_case(fixed, symptom, recorded, Config(), orders=orders or Orders(), others=others)
 

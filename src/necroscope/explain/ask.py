@@ -14,8 +14,8 @@ from necroscope.event import Event, Window
 from necroscope.explain.inconclusive import held_by, is_held, not_held
 from necroscope.explain.known import Known
 from necroscope.explain.unreported import Answer, unreported
+from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.recorded import span_of
 from necroscope.query.case.symptom import choose, complaint, symptoms_in
 from necroscope.query.sealed import again
 from necroscope.store.noticed import noticing
@@ -98,7 +98,7 @@ def _answer(store: FixedStore, known: Known, at_ns: int | None, event: int | str
 def _recorded(snapshot: Snapshot) -> tuple[Window, list[str]]:
     """First and last moment of the recording, and what of it cannot be read."""
     notes = [f"{note}; what came before it was looked at" for note in snapshot.notes]
-    recorded = span_of(snapshot, notes)
+    recorded = landmarks.recorded(snapshot, notes)
     if recorded is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or give another --store")
     return recorded, notes

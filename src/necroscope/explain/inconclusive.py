@@ -6,13 +6,12 @@ That no symptom is in what is left of a damaged recording does not say that ther
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from necroscope.clock import iso
-from necroscope.errors import DAMAGE_HINT, BadInput
+from necroscope.errors import DAMAGE_HINT
 from necroscope.event import Window
 from necroscope.query.case.surroundings import CLOSE_NS
-from necroscope.query.landmarks import extent
+from necroscope.query.landmarks import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.query.unrecorded import unrecorded
@@ -29,11 +28,7 @@ _NEEDED = (
 
 def held_by(snapshot: Snapshot, recorded: Window, notes: list[str]) -> Window:
     """First and last moment that samples or the cores' counters tell about; without any of them, that of all rows."""
-    spans = []
-    for table in ("samples", "cores"):
-        with suppress(BadInput):
-            spans.append(extent(snapshot, table, notes))
-    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else recorded
+    return extent_of(snapshot, ("samples", "cores"), notes) or recorded
 
 
 def is_held(at_ns: int, held: Window) -> bool:

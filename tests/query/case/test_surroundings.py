@@ -10,6 +10,7 @@ from necroscope.query.case.recorded import span_of
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.model import Sample
+from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
 from necroscope.sense.cpu import Cpu
@@ -65,7 +66,7 @@ def test_what_begins_with_the_complaint_did_not_cause_it(
 
 
 def test_an_empty_store_has_no_span(tmp_path: Path) -> None:
-    assert span_of(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
+    assert landmarks.recorded(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
 
 
 def test_a_store_that_grows_is_read_as_it_was(node: Played, tmp_path: Path) -> None:
@@ -76,7 +77,8 @@ def test_a_store_that_grows_is_read_as_it_was(node: Played, tmp_path: Path) -> N
     writer.close(merge=False)
     assert len(Store(tmp_path).snapshot().segments) > before
     assert len(fixed.snapshot().segments) == before
-    assert [fixed.once("asked", lambda: number) for number in (1, 2)] == [1, 1]
+    assert fixed.once("asked", lambda: 1) == 1
+    assert fixed.once("asked", lambda: 2) == 1
 
 
 # -- averages, and samples alone --------------------------------------------------------------------------

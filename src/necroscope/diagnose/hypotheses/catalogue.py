@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +172,9 @@ def _stacks(table: Any) -> tuple[frozenset[str], dict[str, tuple[str, ...]]]:
     if not isinstance(measures, dict):
         raise Broken("stacks.measures is a table of facts with their functions")
     see_through = values.names("see_through", table.get("see_through", []), wrong)
-    named = {values.fact("measures", key, wrong): values.names(key, one, wrong) for key, one in measures.items()}
+    if patterns := [one for one in see_through if "*" in one or "?" in one]:
+        raise wrong("see_through", f"see_through has whole names, no wildcards such as {patterns[0]!r}")
+    named = {values.fact("measures", key, wrong): values.some_names(key, one, wrong) for key, one in measures.items()}
     return frozenset(see_through), named
 
 
@@ -184,6 +187,7 @@ def _line(text: str, error: Broken) -> int | None:
     headers = [number for number, line in enumerate(lines, 1) if header.match(line)]
     if error.entry >= len(headers):
         return None
-    begin, *rest = headers[error.entry :]
-    own = range(begin, rest[0] if rest else len(lines) + 1)
+    begin = headers[error.entry]
+    inside = re.compile(rf"\s*\[\[?\s*{error.table}\s*\.|\s*[^\s\[]|\s*$")
+    own = list(takewhile(lambda number: inside.match(lines[number - 1]), range(begin + 1, len(lines) + 1)))
     return next((n for n in own if re.match(rf"\s*{re.escape(error.key)}\s*=", lines[n - 1])), begin)

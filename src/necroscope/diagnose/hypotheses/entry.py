@@ -64,6 +64,7 @@ _NEEDED: dict[Sort, tuple[str, ...]] = {
     "mechanism": ("id", "title", "expensive", "references"),
     "rival": ("id", "title", "measure", "says"),
 }
+_SHOWN_BY = ("functions", "leaves", "storm", "nameless")
 _MEASURED_BY = {"samples": "functions", "modes": "modes", "rise": "fact", "drop": "fact", "events": "facts"}
 
 
@@ -82,5 +83,7 @@ def hypothesis(table: dict[str, Any], sort: Sort, number: int, source: str) -> H
             raise wrong(key, f"{key} is missing")
     if sort == "rival" and not table.get(needed := _MEASURED_BY.get(str(table["measure"]), "id")):
         raise wrong(needed, f"{needed} is missing: it is what {table['measure']} measures")
+    if sort == "mechanism" and not any(table.get(key) for key in _SHOWN_BY):
+        raise wrong("functions", f"{', '.join(_SHOWN_BY[:-1])} or {_SHOWN_BY[-1]} must be there: nothing could show it")
     made = {("advice" if key == "remedies" else key): known[key](key, value, wrong) for key, value in table.items()}
     return Hypothesis(sort=sort, source=source, **made)

@@ -1,7 +1,7 @@
 """Hypotheses against stacks: which of them the samples show, with what share of their time, by which functions.
 
 Only functions of the kernel count. Steps of a loop over CPUs or bits, and places where held-back samples land, are no
-leaf: whoever loops, or switched interrupts on again, did the work (`Loops`, in the catalogue).
+leaf: whoever loops, or switched interrupts on again, did the work (`see_through` of the catalogue).
 """
 
 from __future__ import annotations

@@ -57,6 +57,13 @@ def names(key: str, value: Any, wrong: Wrong) -> tuple[str, ...]:
     return found
 
 
+def some_names(key: str, value: Any, wrong: Wrong) -> tuple[str, ...]:
+    """At least one of them."""
+    if not (found := names(key, value, wrong)):
+        raise wrong(key, f"{key} is empty: it names no function")
+    return found
+
+
 def texts(key: str, value: Any, wrong: Wrong) -> tuple[str, ...]:
     """A list of texts."""
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
@@ -142,7 +149,7 @@ def _check(table: dict[str, Any], key: str, wrong: Wrong) -> Check:
         )
     if not all(is_number(value) for value in bounds.values()):
         raise wrong(key, f"the bounds of {table['fact']} must be numbers")
-    usual = flag("usual", table.get("usual", False), wrong)
+    usual = flag(f"{key}.usual", table.get("usual", False), wrong)
     return Check(table["fact"], table["because"], usual=usual, **{name: float(value) for name, value in bounds.items()})
 
 
@@ -179,7 +186,7 @@ def storm(key: str, value: Any, wrong: Wrong) -> Storm:
 def ordered_by(key: str, value: Any, wrong: Wrong) -> OrderedBy:
     """By whom work of another core is ordered."""
     others = {"least": part, "own_cgroup": flag, "outside": facts, "outside_share": part, "least_unknown": part}
-    made = OrderedBy(**_fields(key, value, {"functions": names}, others, wrong))
+    made = OrderedBy(**_fields(key, value, {"functions": some_names}, others, wrong))
     if len(made.outside) not in (0, 2):
         raise wrong(key, "outside are two facts: what came from outside, and all of it")
     return made

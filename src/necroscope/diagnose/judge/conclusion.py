@@ -183,10 +183,15 @@ def _rival_first(one: Conclusion, case: Case, bench: Bench, catalogue: Catalogue
         rivals=rest,
         subject=owner.subject if owner is not None else None,
         doubt_of_subject=owner.doubt if owner is not None else "",
-        mechanism=priors.rival_cause * (priors.rival_base + (1 - priors.rival_base) * (first.explains or 0.0)),
+        mechanism=rival_strength(first.explains or 0.0, priors),
         who=1.0,
         whom=priors.subject_ordered if owner is not None else priors.subject_nobody,
     )
+
+
+def rival_strength(explains: float, priors: Priors) -> float:
+    """How sure it is that a rival is the cause, by how much of the lost time it explains."""
+    return priors.rival_cause * (priors.rival_base + (1 - priors.rival_base) * explains)
 
 
 def _stopped(one: Conclusion, case: Case) -> Owner | None:

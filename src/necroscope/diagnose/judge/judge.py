@@ -8,7 +8,7 @@ from dataclasses import replace
 from necroscope.case import Case, Gap
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.judge.candidates import Candidate, candidates
-from necroscope.diagnose.judge.conclusion import Conclusion, conclude, explained_by
+from necroscope.diagnose.judge.conclusion import Conclusion, conclude, explained_by, rival_strength
 from necroscope.diagnose.judge.links import core_link, links, process_of, symptom_link
 from necroscope.diagnose.judge.mechanism import Weighed
 from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
@@ -51,7 +51,7 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
             *others(case, tried, one.suspect, best, priors),
             *one.found.ruled_out,
         ),
-        candidates=_weighed(one, tried, catalogue),
+        candidates=_weighed(case, one, tried, catalogue),
     )
 
 
@@ -89,7 +89,7 @@ def _unexplained(
         notes=case.notes,
         links=tuple(made),
         tested=against,
-        candidates=_weighed(one, tried, catalogue) if one is not None else (),
+        candidates=_weighed(case, one, tried, catalogue) if one is not None else (),
     )
 
 
@@ -111,7 +111,9 @@ def _standing(rivals: Iterable[Tested]) -> list[Link]:
 # -- what was weighed, what to do --------------------------------------------------------------------------------
 
 
-def _weighed(one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue) -> tuple[CandidateCause, ...]:
+def _weighed(
+    case: Case, one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue
+) -> tuple[CandidateCause, ...]:
     """Causes that were weighed, the one of the verdict first."""
     process, cpu, priors = process_of(one), one.candidate.run.cpu, one.priors
     explains = (
@@ -122,19 +124,26 @@ def _weighed(one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue) 
     found = [CandidateCause(one.kind, cpu, process, round(explains, 3), one.confidence, "best match")]
     found += [_mechanism(one, each) for each in ((one.best,) if one.rival is not None else ())]
     found += [_mechanism(one, each) for each in one.found.others]
-    causes = {each.id for each in catalogue.rivals if each.cause}
-    found += [
-        CandidateCause(each.hypothesis, cpu, None, each.explains or 0.0, 0.0, each.because)
-        for each in one.rivals
-        if each.outcome == "not-ruled-out" and each.hypothesis in causes
-    ]
+    found += [_rival(one, each) for each in one.rivals if each.outcome == "not-ruled-out" and _may_be(each, catalogue)]
     for other in tried[1 : 1 + _OTHERS]:
-        if other.suspect is not None and other.suspect.name and other.run.cpu != cpu:
+        again = conclude(case, other, tried, catalogue, priors) if other.score >= priors.score_least else None
+        if again is not None and other.run.cpu != cpu:
             because = f"score {other.score:.2f} against {one.candidate.score:.2f}"
-            who = replace(process, name=other.suspect.name, pid=other.suspect.pid) if process is not None else None
-            explains = round(max(0.0, other.suspect.excess), 3)
-            found.append(CandidateCause("starved-core", other.run.cpu, who, explains, 0.0, because))
+            part = round(explained_by(again.best, other, again.suspect, priors), 3)
+            found.append(CandidateCause(again.kind, other.run.cpu, process_of(again), part, again.confidence, because))
     return tuple(found[:_CANDIDATES])
+
+
+def _may_be(rival: Tested, catalogue: Catalogue) -> bool:
+    """Whether a rival can be the cause itself."""
+    known = catalogue.of(rival.hypothesis)
+    return known is not None and known.cause
+
+
+def _rival(one: Conclusion, each: Tested) -> CandidateCause:
+    part, priors = each.explains or 0.0, one.priors
+    sure = one.core * rival_strength(part, priors) * priors.subject_nobody
+    return CandidateCause(each.hypothesis, one.candidate.run.cpu, None, part, round(sure, 3), each.because)
 
 
 def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:

@@ -91,15 +91,12 @@ def _most_specific(sure: Sequence[Weighed], suspect: Suspect, priors: Priors) ->
     if best is None:
         return None
     for one in sorted(sure, key=lambda each: (-each.hypothesis.priority, -each.value)):
-        if (
-            one.hypothesis.priority > best.hypothesis.priority
-            and _within(one, best, suspect) >= priors.mechanism_within
-        ):
+        if one.hypothesis.priority > best.hypothesis.priority and within(one, best, suspect) >= priors.mechanism_within:
             return one
     return best
 
 
-def _within(one: Weighed, other: Weighed, suspect: Suspect) -> float:
+def within(one: Weighed, other: Weighed, suspect: Suspect) -> float:
     """The part of one's samples that are the other's as well."""
     own = sum(suspect.stacks[place].weight for place in one.places)
     both = sum(suspect.stacks[place].weight for place in one.places & other.places)
@@ -115,7 +112,7 @@ def _either(best: Weighed, sure: Sequence[Weighed], suspect: Suspect, priors: Pr
         and one.hypothesis.id not in best.hypothesis.same
         and best.hypothesis.id not in one.hypothesis.same
         and one.value >= priors.mechanism_alike * best.value
-        and _within(one, best, suspect) <= 1 - priors.mechanism_within
+        and within(one, best, suspect) <= 1 - priors.mechanism_within
     )
     return max(apart, key=lambda one: one.value, default=None)
 

@@ -16,7 +16,7 @@ from necroscope.query.core_time import CoreTime, core_time
 from stage.incident import NET_RX, SMAPS, Played, at
 from stage.reading import complaint, second_of
 
-STEAL = """
+TWO_KINDS = """
 [[kinds]]
 name = "full"
 help = "x"
@@ -75,8 +75,10 @@ def test_a_kind_more_is_an_entry_more(tmp_path: Path) -> None:
     node.does(0, 20, 26, 0.5, "any", 9)
     node.does(0, 40, 46, 1.0, "any", 9)
     assert _found(node, tmp_path) == [("full", 40, 46)]
-    assert _found(node, tmp_path, load(STEAL)) == [("half", 20, 26), ("half", 40, 46)]
-    scene = look_around(FixedStore(node.write(tmp_path / "b")), complaint(30), (at(0), at(60)), Config(), load(STEAL))
+    assert _found(node, tmp_path, load(TWO_KINDS)) == [("half", 20, 26), ("half", 40, 46)]
+    scene = look_around(
+        FixedStore(node.write(tmp_path / "b")), complaint(30), (at(0), at(60)), Config(), load(TWO_KINDS)
+    )
     assert [run.kind for run in scene.runs] == ["half", "half"]
 
 

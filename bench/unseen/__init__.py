@@ -1,0 +1,1 @@
+"""Incidents for judging `why` that were written without reading how it judges."""
