@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.query.case.recorded import span_of
-
 from necroscope.case import Case
 from necroscope.clock import NS
 from necroscope.config import Config

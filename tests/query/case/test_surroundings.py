@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from necroscope.query.case.recorded import span_of
 
 from necroscope.clock import NS
 from necroscope.config import Config
