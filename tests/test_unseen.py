@@ -81,6 +81,5 @@ def test_the_summary_counts_and_scores() -> None:
     right = cause("user-hog", ("process", "thumbgen"), "thumbgen", 4, 0.8)
     wrong = cause("user-hog", ("process", "reindexd"), "reindexd", 11, 0.6)
     marks = [judge(known, PLAYED, {**answer, "cause": each}) for each in (right, wrong)]
-    assert summary(marks) == {
-        "runs": 2, "right": 1, "abstained": 0, "wrong": 1, "no answer": 0, "Brier": 0.2, "most sure of a wrong one": 0.6,
-    }  # fmt: skip
+    counts = {"runs": 2, "right": 1, "abstained": 0, "wrong": 1, "no answer": 0}
+    assert summary(marks) == {**counts, "Brier": 0.2, "most sure of a wrong one": 0.6}

@@ -180,7 +180,7 @@ class Stage:
         """
         self._log.touch()
         log = [] if real_log else ["--kernel-log", str(self._log)]
-        command = [*self._player.necroscope, "record", "-q", "--store", str(self._folder / "store"), *log]
+        command = [*self._player.necroscope, "record", "--store", str(self._folder / "store"), *log]
         recorder = subprocess.Popen(command, start_new_session=True)
         try:
             time.sleep(2.5 + quiet_s)

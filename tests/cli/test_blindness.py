@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -77,6 +78,19 @@ def test_a_recorder_without_samples_cannot_tell_who_ran(necroscope: Program, tmp
     made = necroscope(verb, "--store", str(_cut_off(tmp_path, samples=False)))
     assert (made.code, made.out) == (3, "")
     assert "The store has no samples." in made.err
+
+
+@pytest.mark.root
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv (Debian: util-linux)")
+def test_a_recorder_without_rights_does_not_say_that_nothing_happened(necroscope: Program, tmp_path: Path) -> None:
+    no_rights = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    assert necroscope("record", "-q", "--for", "2s", "--store", tmp_path, before=no_rights).code == 0
+    for options in ((), ("--all",), ("--json",)):
+        made = necroscope("why", *options, "--store", tmp_path)
+        assert made.code == 3, (options, made.out, made.err)
+        said = " ".join((made.out + made.err).split())
+        assert "symptoms, which the kernel's log tells of" in said
+        assert "who was on the cores" in said
 
 
 @pytest.mark.root

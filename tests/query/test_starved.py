@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from necroscope.case import Run
 from necroscope.clock import NS
+from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime
 from necroscope.query.starved import from_samples, mean_busy, runs, within
 from stage.recorded import START_NS
@@ -109,3 +113,95 @@ def test_not_quite_full_looks_belong_to_a_run_that_is_full_on_average(
     found = runs(_times(looks), 0.97, 2.0)
     assert [((one.from_ns - START_NS) // NS, one.seconds) for one in found] == expected
     assert all(one.busy >= 0.97 for one in found)
+
+
+# -- the same, core by core and look by look ----------------------------------------------------------------------
+
+
+def _one_by_one(times: CoreTime, busy: float, seconds: float, kernel: float, interrupts: float) -> list[Run]:
+    """What `runs` finds, as it can be read: each core for itself, each look for itself."""
+    found: list[Run] = []
+    for cpu in sorted(set(times.cpu.tolist())):
+        found += _of_core(times.of(frozenset({cpu})), cpu, busy, seconds, kernel, interrupts)
+    return sorted(found, key=lambda run: (run.from_ns, run.cpu))
+
+
+def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: float, interrupts: float) -> list[Run]:
+    total = np.maximum(1, times.spent.sum(axis=1))
+    used = 1.0 - times.spent[:, MODES.index("idle")] / total
+    inside = times.spent[:, [MODES.index(mode) for mode in ("system", "irq", "softirq")]].sum(axis=1) / total
+    called = times.spent[:, [MODES.index(mode) for mode in ("irq", "softirq")]].sum(axis=1) / total
+    full, nearly = (
+        (used >= busy - less) & (inside >= kernel - less) & (called >= interrupts - less) for less in (0.0, 0.07)
+    )
+    for look in np.flatnonzero(times.coarse).tolist():
+        full[look] &= (1.0 - used[look]) * times.whole_ms[look] <= 100.0
+        nearly[look] = full[look]
+    full = [
+        one or (n and full[at - 1] and full[(at + 1) % len(full)])
+        for at, (one, n) in enumerate(zip(full, nearly, strict=True))
+    ]
+    found, at = [], 0
+    while at < len(full):
+        end = at
+        while end < len(full) and nearly[end] and (end == at or not _hole(times, end)):
+            end += 1
+        for low, high in _parts(full[at:end], (used[at:end] - busy).tolist()):
+            spent = times.spent[at + low : at + high].sum(axis=0)
+            shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
+            run = Run(cpu, int(times.begin_ns[at + low]), int(times.at_ns[at + high - 1]), shares)
+            found += [run] if run.seconds >= seconds - 0.05 else []
+        at = max(end, at + 1)
+    return found
+
+
+def _hole(times: CoreTime, look: int) -> bool:
+    return bool(times.begin_ns[look] - times.at_ns[look - 1] > 300_000_000)
+
+
+def _parts(full: list[bool], above: list[float]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < len(full):
+        if not full[at]:
+            at += 1
+            continue
+        low, high, spare = at, at + 1, above[at]
+        while high < len(full) and (full[high] or spare + above[high] >= 0):
+            spare += above[high]
+            high += 1
+        ended = found[-1][1] if found else 0
+        while low > ended and spare + above[low - 1] >= 0:
+            low -= 1
+            spare += above[low]
+        if found and low == ended:
+            low, _ = found.pop()
+        found.append((low, high))
+        at = high
+    return found
+
+
+@st.composite
+def _looked(draw: st.DrawFn) -> CoreTime:
+    """Cores looked at every second or so, with holes, coarse looks and looks that tell nothing, in order of time."""
+    rows: list[tuple[int, int, int, tuple[int, ...]]] = []
+    kinds = st.sampled_from([IDLE, KERNEL, KERNEL, USER, USER, NEARLY, THROTTLED, (100, 20, 10, 690, 0, 180), (0,) * 6])
+    for cpu in draw(st.sets(st.integers(0, 40), min_size=1, max_size=4)):
+        at_ns = START_NS + draw(st.integers(0, NS))
+        for spent in draw(st.lists(kinds, max_size=14)):
+            passed_ms = draw(st.sampled_from([1000, 1000, 1000, 997, 1040, 600_000]))
+            at_ns += passed_ms * 1_000_000 + draw(st.sampled_from([0, 0, 0, 3_000_000, 300_000_001, 5 * NS]))
+            rows.append((at_ns, cpu, passed_ms, tuple(one * passed_ms // 1000 for one in spent)))
+    rows.sort(key=lambda row: row[0])
+    at, cpus, passed, spents = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
+    spent_ms = np.array(spents, np.int64).reshape(-1, len(MODES))
+    return CoreTime(np.array(at, np.int64), np.array(cpus, np.int32), np.array(passed, np.int64), spent_ms)
+
+
+@settings(max_examples=400)
+@given(
+    _looked(),
+    st.sampled_from([(0.97, 2.0, 0.0, 0.0), (0.97, 2.0, 0.75, 0.0), (0.8, 3.0, 0.0, 0.5), (0.9, 0.5, 0.0, 0.0)]),
+)
+def test_all_cores_at_once_are_each_core_for_itself(times: CoreTime, asked: tuple[float, float, float, float]) -> None:
+    assert runs(times, *asked) == _one_by_one(times, *asked)

@@ -5,7 +5,8 @@ From the cores' own counters where there are some; else, as in imported profiles
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from necroscope.model import MODES
 from necroscope.query.core_time import CoreTime
 
 F64s = NDArray[np.float64]
+I64s = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 _MS_NS = 1_000_000
 # A look that lies this much after the one before leaves a hole between their times.
 _HOLE_NS = 300 * _MS_NS
@@ -36,13 +39,31 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     this finds the part of a long run in which somebody held the core in kernel mode. With `interrupts`, at least that
     share must have been in interrupts of both kinds.
     """
+    looks = _looks(times, busy, kernel, interrupts)
     found: list[Run] = []
-    for cpu in np.unique(times.cpu).tolist():
-        found += _of_core(times.of(frozenset({cpu})), int(cpu), busy, seconds, kernel, interrupts)
+    for first, end in _together(looks, seconds):
+        above = looks.used[first:end] - busy
+        for low, high in _full_parts(looks.full[first:end].tolist(), above.tolist()):
+            run = _run(times, looks.row[first + low : first + high])
+            if run.seconds >= seconds - _EDGE_S:
+                found.append(run)
     return sorted(found, key=lambda run: (run.from_ns, run.cpu))
 
 
-def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: float, interrupts: float) -> Iterator[Run]:
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """Looks core by core, each core's in order of time: their rows, how busy they were, and which are (nearly) full."""
+
+    row: NDArray[np.intp]
+    core_begins: Mask
+    begin_ns: I64s
+    at_ns: I64s
+    used: F64s
+    full: Mask
+    nearly: Mask
+
+
+def _looks(times: CoreTime, busy: float, kernel: float, interrupts: float) -> _Looks:
     total = np.maximum(1, times.spent.sum(axis=1))
     used = 1.0 - times.spent[:, MODES.index("idle")] / total
     inside = times.spent[:, [MODES.index(mode) for mode in _KERNEL]].sum(axis=1) / total
@@ -54,29 +75,43 @@ def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: flo
         idle_ms = (1.0 - used) * times.whole_ms
         full &= ~coarse | (idle_ms <= _NO_TIME_MS)
         nearly = np.where(coarse, full, nearly)
+    row = np.argsort(times.cpu, kind="stable")
+    cpu = times.cpu[row]
+    begins = np.diff(cpu, prepend=cpu[:1] - 1) != 0
+    full, nearly = full[row], nearly[row]
+    before, after = _beside(full, begins)
     # One look of a second may come at a bad moment: nearly busy between two busy ones is still the same run.
-    full |= nearly & np.roll(full, 1) & np.roll(full, -1)
-    hole = times.begin_ns[1:] - times.at_ns[:-1] > _HOLE_NS
-    for first, end in _together(nearly, hole):
-        for low, high in _full_parts(full[first:end], used[first:end] - busy):
-            run = _run(times, cpu, first + low, first + high)
-            if run.seconds >= seconds - _EDGE_S:
-                yield run
+    return _Looks(
+        row, begins, times.begin_ns[row], times.at_ns[row], used[row], full | (nearly & before & after), nearly
+    )
 
 
-def _together(on: NDArray[np.bool_], hole: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Looks that follow one another, all of them on: first, and after the last."""
-    low: int | None = None
-    for row in range(on.size + 1):
-        goes_on = row < on.size and bool(on[row])
-        if low is not None and (not goes_on or hole[row - 1]):
-            yield low, row
-            low = None
-        if goes_on and low is None:
-            low = row
+def _beside(full: Mask, begins: Mask) -> tuple[Mask, Mask]:
+    """The same of the look before and of that after; beside a core's first one is its last one."""
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], full.size)[: firsts.size] - 1
+    before, after = np.roll(full, 1), np.roll(full, -1)
+    before[firsts], after[lasts] = full[lasts], full[firsts]
+    return before, after
 
 
-def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
+def _together(looks: _Looks, seconds: float) -> Iterator[tuple[int, int]]:
+    """Looks of a core that follow one another, all of them nearly full, one of them full: first, and after the last.
+    Only where they are long enough for a run."""
+    on = looks.nearly
+    apart = looks.core_begins.copy()
+    apart[1:] |= looks.begin_ns[1:] - looks.at_ns[:-1] > _HOLE_NS
+    firsts = np.flatnonzero(on & (apart | ~np.concatenate([[False], on[:-1]])))
+    lasts = np.flatnonzero(on & ~np.concatenate([on[1:] & ~apart[1:], [False]]))
+    fulls = np.concatenate([[0], np.cumsum(looks.full)])
+    some = fulls[lasts + 1] > fulls[firsts]
+    for first, last in zip(firsts[some].tolist(), lasts[some].tolist(), strict=True):
+        lasted_ns = int(looks.at_ns[first : last + 1].max() - looks.begin_ns[first : last + 1].min())
+        if lasted_ns / NS >= seconds - _EDGE_S:
+            yield first, last + 1
+
+
+def _full_parts(full: Sequence[bool], above: Sequence[float]) -> list[tuple[int, int]]:
     """Parts around full looks among nearly full ones, as long as they are full on average.
 
     What has a core for itself at real-time priority is still stopped for a twentieth of each second: so the first look
@@ -84,18 +119,18 @@ def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     at = 0
-    while at < full.size:
+    while at < len(full):
         if not full[at]:
             at += 1
             continue
-        low, high, spare = at, at + 1, float(above[at])
-        while high < full.size and (full[high] or spare + above[high] >= 0):
-            spare += float(above[high])
+        low, high, spare = at, at + 1, above[at]
+        while high < len(full) and (full[high] or spare + above[high] >= 0):
+            spare += above[high]
             high += 1
         ended = found[-1][1] if found else 0
         while low > ended and spare + above[low - 1] >= 0:
             low -= 1
-            spare += float(above[low])
+            spare += above[low]
         if found and low == ended:
             low, _ = found.pop()
         found.append((low, high))
@@ -103,10 +138,12 @@ def _full_parts(full: NDArray[np.bool_], above: F64s) -> list[tuple[int, int]]:
     return found
 
 
-def _run(times: CoreTime, cpu: int, low: int, high: int) -> Run:
-    spent = times.spent[low:high].sum(axis=0)
+def _run(times: CoreTime, rows: NDArray[np.intp]) -> Run:
+    spent = times.spent[rows].sum(axis=0)
     shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
-    return Run(cpu, int(times.begin_ns[low]), int(times.at_ns[high - 1]), shares)
+    first, last = int(rows[0]), int(rows[-1])
+    begin_ns = int(times.at_ns[first]) - int(times.passed_ms[first]) * _MS_NS
+    return Run(int(times.cpu[first]), begin_ns, int(times.at_ns[last]), shares)
 
 
 def within(times: CoreTime, run: Run, window: Window) -> Run:
