@@ -165,7 +165,7 @@ def _rival(one: Conclusion, each: Tested) -> CandidateCause:
 
 def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:
     explains = explained_by(each, one.candidate, one.suspect, one.priors)
-    sure = one.core * one.who * each.strength * one.whom * one.beside
+    sure = min(one.confidence, one.core * one.who * each.strength * one.whom * one.beside)
     because = (
         f"{share(each.share)} of the samples show it; strength {each.strength:.2f} against {one.best.strength:.2f}"
     )
