@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from necroscope.case import Case, Starvation, Suspect
@@ -18,9 +18,8 @@ from necroscope.diagnose.judge.work_origin import Orderer, orderer_of
 from necroscope.diagnose.leak import attribute
 from necroscope.diagnose.leak import source as to_blame
 from necroscope.diagnose.leak.attribution import Leak
-from necroscope.diagnose.leak.identity import Identities, Owner, identities
+from necroscope.diagnose.leak.identity import Owner, identities, whose
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.kernel_threads import is_the_kernels
 from necroscope.model import Subject
 from necroscope.verdict import Tested
 
@@ -271,15 +270,15 @@ def _with_subject(one: Conclusion, case: Case) -> Conclusion:
     if mechanism.ordered_by is not None:
         orderer = orderer_of(mechanism.ordered_by, one.starvation, suspect, one.facts, priors)
         if orderer is not None:
-            whose = _owner(known, orderer.name, (orderer.cgroup,))
-            return _of(replace(one, orderer=orderer), whose, priors.subject_ordered)
+            sender = whose(known, orderer.name, (orderer.cgroup,))
+            return _of(replace(one, orderer=orderer), sender, priors.subject_ordered)
     if suspect.context:
         return replace(one, whom=priors.subject_nobody)
     if mechanism.ordered_by is not None and mechanism.ordered_by.own_cgroup and suspect.processes > 1:
         # Whose children they are was not seen; a unit or container that holds them all is to blame in any case.
         holder = next((owner for path in _cgroups(suspect) if (owner := known.actor(path)) is not None), None)
         return _of(one, holder, priors.subject_ordered)
-    return _of(one, _owner(known, suspect.name, _cgroups(suspect)), priors.subject_sure)
+    return _of(one, whose(known, suspect.name, _cgroups(suspect)), priors.subject_sure)
 
 
 def _of(one: Conclusion, owner: Owner | None, sure: float) -> Conclusion:
@@ -290,15 +289,6 @@ def _of(one: Conclusion, owner: Owner | None, sure: float) -> Conclusion:
 
 def _cgroups(suspect: Suspect) -> tuple[str, ...]:
     return tuple(dict.fromkeys((suspect.cgroup, *suspect.cgroups)))
-
-
-def _owner(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
-    """Unit, else container, else the process itself; a thread of the kernel is the kernel's."""
-    paths = tuple(cgroups)
-    for path in paths:
-        if (owner := known.actor(path)) is not None:
-            return owner
-    return Owner(Subject("kernel" if is_the_kernels(name, paths) else "process", name))
 
 
 def _without_doubtful_leaker(one: Conclusion) -> Conclusion:
