@@ -444,9 +444,7 @@ def test_a_rival_whose_own_numbers_speak_for_it_is_not_ruled_out_and_costs_confi
 
 
 def test_only_the_strongest_of_them_counts() -> None:
-    one = starvation(
-        suspect(share=0.6), steal=0.4, core_steal_before=0.0, sibling_busy=1.0, sibling_busy_before=0.0
-    )
+    one = starvation(suspect(share=0.6), steal=0.4, core_steal_before=0.0, sibling_busy=1.0, sibling_busy_before=0.0)
     standing = [each for each in _judged(case(one)).links if each.kind == "not-ruled-out"]
     assert [each.strength for each in standing] == [pytest.approx(0.76), None]
     assert [each.doubt == "" for each in standing] == [False, True]

@@ -15,9 +15,7 @@ from stage.build_case import NET_RX, ODD, SMAPS, USER, line_up, starvation, susp
 
 SENDS = OrderedBy(("__sys_sendto", "udp_*"))
 FORKS = OrderedBy(("kernel_clone",), least=0.005, own_cgroup=True, least_unknown=0.05)
-FLOOD = OrderedBy(
-    ("__sys_sendto",), outside=("nic_rx_packets", "softnet_processed_packets_core"), least_unknown=0.3
-)
+FLOOD = OrderedBy(("__sys_sendto",), outside=("nic_rx_packets", "softnet_processed_packets_core"), least_unknown=0.3)
 RX = suspect(shapes=NET_RX, context="softirq")
 
 
