@@ -19,8 +19,13 @@ class Groups:
         self._made: list[Path] = []
         self._enabled: list[str] = []
 
+    @property
+    def realtime(self) -> bool:
+        """Whether a process in a group of ours can have real-time priority: not below the `cpu` controller of v2."""
+        return not PURE or "cpu" not in (UNIFIED / "cgroup.subtree_control").read_text().split()
+
     def enable(self, *controllers: str) -> None:
-        """From the root on. No task with real-time priority can be in a group while `cpu` is enabled."""
+        """From the root on, in all groups that are made from now on."""
         for controller in controllers if PURE else ():
             if controller not in (UNIFIED / "cgroup.subtree_control").read_text().split():
                 _write(UNIFIED / "cgroup.subtree_control", f"+{controller}")
@@ -46,6 +51,10 @@ class Groups:
     def memory(self, path: str) -> Path:
         """The folder of the memory controller."""
         return (UNIFIED if PURE else ROOT / "memory") / path.strip("/")
+
+    def memory_used(self, path: str) -> int:
+        """Bytes that the group and all below it are charged for."""
+        return int((self.memory(path) / ("memory.current" if PURE else "memory.usage_in_bytes")).read_text())
 
     def remove(self) -> None:
         for folder in sorted(set(self._made), key=lambda made: -len(made.parts)):

@@ -21,6 +21,7 @@ from bench.unseen.groups import Groups
 _WARNING = 4
 _CPUS = sorted(os.sched_getaffinity(0))
 _LARGE = 8
+_MOST = "10000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,17 @@ class Stage:
         ready: bool = True,
         **settings: str,
     ) -> Actor:
-        """A process called `name`, in a group called like it unless one is given."""
+        """A process called `name`, in a group called like it unless one is given.
+
+        Where no group can have real-time priority, its group has the most weight instead.
+        """
         program = self.program(name)
         options: list[object] = []
-        for procs in self.groups.make(group or f"/node/{name}", realtime=realtime > 0, **settings):
+        path = group or f"/node/{name}"
+        if realtime and not self.groups.realtime:
+            realtime, settings = 0, {"cpu_weight": _MOST, **settings}
+            self._before_all(path)
+        for procs in self.groups.make(path, realtime=realtime > 0, **settings):
             options += ["-g", procs]
         if cpu is not None:
             cores = cpu if isinstance(cpu, tuple) else (cpu,)
@@ -130,6 +138,12 @@ class Stage:
         options += ["-r", realtime] if realtime else []
         options += ["-n", nice] if nice else []
         return self.started(name, [str(program), *map(str, (*options, *work))], ready)
+
+    def _before_all(self, path: str) -> None:
+        above = path.strip("/").split("/")[:-1]
+        for depth in range(1, len(above) + 1):
+            if above[:depth] != ["node"]:
+                self.groups.make("/".join(above[:depth]), cpu_weight=_MOST)
 
     def actors(self, name: str) -> list[Actor]:
         return [actor for actor in self._actors if actor.name == name]
@@ -154,6 +168,8 @@ class Stage:
 
     def service(self, name: str, cpu: int | None, every_ms: float, work_ms: float, **options: str) -> Actor:
         """Something that needs a core at fixed times, and notices when it comes late."""
+        if not self.groups.realtime:
+            options = {"cpu_weight": "1", **options}
         service = self.actor(name, "serve", round(every_ms * 1000), round(work_ms * 1000), cpu=cpu, **options)
         self._services.append(service)
         return service

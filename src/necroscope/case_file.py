@@ -25,8 +25,8 @@ from typing import Any
 from necroscope.case import Case, Run, Stack
 from necroscope.errors import BadInput, NecroscopeError
 from necroscope.model import MODES
-from necroscope.typed_json import Form, Mismatch, Special, form_of
-from necroscope.verdict import Strip
+from necroscope.typed_json import UNSIGNED_64, Form, Mismatch, Special, form_of, optional
+from necroscope.verdict import Complaint, Strip
 
 SCHEMA = "necroscope.case/1"
 FILE_BYTES_MOST, BYTES_MOST = 8 << 20, 32 << 20
@@ -165,6 +165,7 @@ class _Tables:
 def _special(tables: _Tables, shapes: Sequence[_Shape] = ()) -> Special:
     run, strip = form_of(Run), form_of(Strip)
     return {
+        (Complaint, "id"): optional(UNSIGNED_64),
         Run: Form(run.write, lambda value: _run(run.read(value))),
         Strip: Form(strip.write, lambda value: _strip(strip.read(value))),
         tuple[Stack, ...]: _stacks(tables, shapes),
@@ -190,6 +191,8 @@ def _stacks(tables: _Tables, shapes: Sequence[_Shape]) -> Form:
 def _run(run: Run) -> Run:
     if len(run.shares) != len(MODES):
         raise Mismatch(f"has not {len(MODES)} entries", ".shares")
+    if not all(0 <= share <= 2 for share in run.shares):
+        raise Mismatch("are no shares", ".shares")
     return run
 
 

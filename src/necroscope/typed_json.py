@@ -1,7 +1,7 @@
 """Values of declared types as JSON, and back: nothing is read that the types do not declare.
 
 A dataclass is an object of its fields, without those that have their default; a tuple is a list. Reading is strict:
-unknown keys, other types, numbers that are not finite or have no room in 64 bits, and lists and texts that are longer
+unknown keys, other types, numbers that are not finite or larger than any of ours, and lists and texts that are longer
 than any of ours are refused with a `Mismatch` that says where. What a later version adds with a default is absent in
 older documents, which therefore stay readable.
 """
@@ -20,7 +20,8 @@ ITEMS_MOST = 100_000
 """Entries of one list."""
 TEXT_MOST = 200_000
 """Characters of one text."""
-_INTEGERS = range(-(1 << 63), 1 << 64)
+INTEGER_MOST, NUMBER_MOST = (1 << 62) - 1, 1e18
+"""Of either sign: sums and differences of two have room in 64 bits, products of ten in a float."""
 
 
 class Mismatch(ValueError):
@@ -44,7 +45,7 @@ class Form:
 
 
 Special = Mapping[Any, Form]
-"""Types that have a form of their own."""
+"""Types, and fields (a class and a name), that have a form of their own."""
 _NOTHING: Special = MappingProxyType({})
 
 
@@ -58,7 +59,7 @@ def form_of(kind: Any, special: Special = _NOTHING) -> Form:
         return _object(kind, special)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments and len(arguments) == 2:
-        return _optional(form_of(next(one for one in arguments if one is not NoneType), special))
+        return optional(form_of(next(one for one in arguments if one is not NoneType), special))
     if origin is Literal:
         return _one_of(arguments)
     if origin is tuple and arguments[-1] is Ellipsis:
@@ -84,7 +85,7 @@ def _text(value: Any) -> str:
 def _integer(value: Any) -> int:
     if type(value) is not int:
         raise Mismatch("is not a whole number")
-    if value not in _INTEGERS:
+    if not -INTEGER_MOST <= value <= INTEGER_MOST:
         raise Mismatch("is too large a number")
     return value
 
@@ -92,11 +93,17 @@ def _integer(value: Any) -> int:
 def _number(value: Any) -> float:
     if type(value) not in (int, float):
         raise Mismatch("is not a number")
-    if type(value) is int:
-        value = _integer(value)
     if not math.isfinite(value):
         raise Mismatch("is not a finite number")
+    if not -NUMBER_MOST <= value <= NUMBER_MOST:
+        raise Mismatch("is too large a number")
     return float(value)
+
+
+def _unsigned(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 64:
+        raise Mismatch("is not a number of 64 bits")
+    return value
 
 
 def _flag(value: Any) -> bool:
@@ -112,11 +119,15 @@ _PLAIN = {
     bool: Form(bool, _flag),
 }
 
+UNSIGNED_64 = Form(operator.index, _unsigned)
+"""An id."""
+
 
 # -- values made of others -----------------------------------------------------------------------------------
 
 
-def _optional(inner: Form) -> Form:
+def optional(inner: Form) -> Form:
+    """The form of the same, or None."""
     return Form(
         lambda value: None if value is None else inner.write(value),
         lambda value: None if value is None else inner.read(value),
@@ -185,7 +196,8 @@ def _fields_of(value: Any) -> dict[str, Any]:
 def _object(kind: Any, special: Special) -> Form:
     hints = _hints(kind)
     fields = [one for one in dataclasses.fields(kind) if one.init]
-    forms = {one.name: form_of(hints[one.name], special) for one in fields}
+    own = {one.name: special.get((kind, one.name)) for one in fields}
+    forms = {name: form or form_of(hints[name], special) for name, form in own.items()}
     defaults = {one.name: _default(one) for one in fields}
     needed = [name for name, default in defaults.items() if default is dataclasses.MISSING]
 

@@ -33,5 +33,5 @@ ATTACKS = (
     Attack("forged_kernel", "a file called [kernel] with a function default_idle"),
     Attack("separators", "names that hold the separators of stored stacks"),
     Attack("deep_long_names", "chains of 120 frames with names of 500 letters, another one in each sample"),
-    Attack("hung_tmp", "a /tmp that never answers", "timed out", hung_tmp=True),
+    Attack("hung_tmp", "a /tmp that never answers", "the opener timed out", hung_tmp=True),
 )

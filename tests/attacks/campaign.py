@@ -28,9 +28,11 @@ from attacks import ATTACKS, PROGRAMS, Attack
 from necroscope.event import event_of
 from necroscope.event_sentence import sentence
 from stage.hung_fuse import HungFuse
-from stage.recorders import PROGRAM, ask
+from stage.recorders import ask, wait_for_samples
+from stage.recorders import recorder as recording
 
 ATTACKER, BYSTANDER = 4001, 4002
+START_S = 120.0
 HZ = os.sysconf("SC_CLK_TCK")
 BUSY = "import time\nwhile True: sum(i * i for i in range(1000))"
 MOST_PSS, MOST_CPU, LEAST_KEPT = 250 << 20, 0.05, 0.98
@@ -154,7 +156,11 @@ def running(attack: Attack, seconds: float, secret: Path) -> Iterator[None]:
             command = ["unshare", "--mount", "sh", "-c", over, "sh", *command]
         # A file and no pipe: who hangs in a file system holds its end for as long as that does.
         said = ending.enter_context(tempfile.TemporaryFile())
-        one = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=said)
+        # Nor may what the program finds there be what was set for us: a path of ours may lie below what never answers.
+        clean = {"PATH": os.environ["PATH"]}
+        one = subprocess.Popen(
+            command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=said, cwd="/", env=clean
+        )
         started.append(one)
         try:
             yield
@@ -194,9 +200,9 @@ def run(seconds: float, quiet_s: float = 5.0, attacks: tuple[Attack, ...] = ATTA
             ending.callback(_end, one)
         pids = [one.pid for one in bystanders]
         store = folder / "store"
-        recorder = subprocess.Popen([PROGRAM, "record", "--store", str(store), "--quiet"])
-        ending.callback(_end, recorder)
-        time.sleep(4)
+        recorder = ending.enter_context(recording(store))
+        wait_for_samples(store, START_S)
+        time.sleep(1.0)
         quiet = _stretch(pids, quiet_s)
         before = cpu_of_all(recorder.pid)
         cost = Cost()

@@ -15,6 +15,7 @@ def test_every_program_is_an_attack() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.timeout(600)
 def test_an_unprivileged_user_neither_blinds_nor_grows_nor_reads_through_the_recorder() -> None:
     outcome = run(15.0, quiet_s=4.0)
     # A tenant has three seconds of parsing at once, of which this is too short to see the end.

@@ -24,6 +24,7 @@ from necroscope.leak_facts import (
     RestartsOf,
 )
 from necroscope.model import MODES
+from necroscope.typed_json import INTEGER_MOST, NUMBER_MOST
 from necroscope.verdict import Complaint, Growth, Strip
 
 AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
@@ -36,9 +37,9 @@ def any_value(kind: Any) -> st.SearchStrategy[Any]:
     if kind is str:
         return _TEXTS
     if kind is int:
-        return st.integers(-(1 << 63), (1 << 64) - 1)
+        return st.integers(-INTEGER_MOST, INTEGER_MOST)
     if kind is float:
-        return st.floats(allow_nan=False, allow_infinity=False)
+        return st.floats(-NUMBER_MOST, NUMBER_MOST)
     if kind is bool:
         return st.booleans()
     origin, arguments = get_origin(kind), get_args(kind)
@@ -58,9 +59,11 @@ def any_value(kind: Any) -> st.SearchStrategy[Any]:
 def _object(kind: Any) -> st.SearchStrategy[Any]:
     parts = {name: any_value(one) for name, one in get_type_hints(kind).items()}
     if kind is Run:
-        parts["shares"] = st.tuples(*[any_value(float)] * len(MODES))
+        parts["shares"] = st.tuples(*[st.floats(0, 1)] * len(MODES))
     if kind is Strip:
         parts |= {name: st.tuples(*[any_value(float | None)] * 2) for name in ("busy", "system", "average")}
+    if kind is Complaint:
+        parts["id"] = st.none() | st.integers(0, (1 << 64) - 1)
     if kind is Growth:
         parts |= {name: st.tuples(*[any_value(int)] * 2) for name in ("at_ns", "count")}
     needed = {one.name for one in dataclasses.fields(kind) if _needed(one)}

@@ -8,7 +8,7 @@ from bench.unseen.stage import Stage
 def disk_timeout(stage: Stage) -> None:
     """A calm node; a disk does not answer."""
     stage.daily_life()
-    stage.service("billing", 6, 20, 3)
+    stage.service("billing", 6, 20, 3, cpu_weight="100")
     with stage.recording(quiet_s=19):
         with stage.taken():
             stage.sleep(3)
@@ -18,7 +18,7 @@ def disk_timeout(stage: Stage) -> None:
 def ever_the_same(stage: Stage) -> None:
     """A poller holds its core since long before the recording, and goes on."""
     stage.daily_life(6)
-    stage.service("legacy-gw", 6, 10, 1)
+    stage.service("legacy-gw", 6, 10, 1, cpu_weight="200")
     poller = stage.actor("legacy-poller", "spin", cpu=6, realtime=3)
     poller.go(300)
     stage.sleep(4)
@@ -31,7 +31,7 @@ def ever_the_same(stage: Stage) -> None:
 def another_core(stage: Stage) -> None:
     """A job fills a core where nobody else is; the driver names a core that is idle."""
     stage.daily_life(3, 12)
-    stage.service("ntp-check", 3, 50, 1)
+    stage.service("ntp-check", 3, 50, 1, cpu_weight="100")
     job = stage.actor("video-scan", "spin", cpu=12, group="/batch/video-scan")
     with stage.recording(quiet_s=15):
         stage.take(6, job)
@@ -78,7 +78,7 @@ def own_work(stage: Stage) -> None:
 def stuck_task(stage: Stage) -> None:
     """A task waits without interruption for another process that does nothing; the cores are idle."""
     stage.daily_life(7)
-    stage.service("pg-replica", 7, 20, 2)
+    stage.service("pg-replica", 7, 20, 2, cpu_weight="100")
     archiver = stage.actor("pg-archiver", "stuck", 60)
     archiver.go(60)
     with stage.recording(quiet_s=18):
@@ -91,7 +91,7 @@ def own_limit(stage: Stage) -> None:
     """A job allocates beyond the limit of its group, and the kernel ends it: its own line tells."""
     stage.groups.enable("memory")
     stage.daily_life(9)
-    stage.service("catalogue", 9, 20, 2)
+    stage.service("catalogue", 9, 20, 2, cpu_weight="100")
     importer = stage.actor("csv-import", "touch", 4096, cpu=4, group="/jobs/csv-import", memory_max=str(256 << 20))
     with stage.recording(quiet_s=16, real_log=True):
         with stage.taken():
@@ -112,7 +112,7 @@ def all_is_well(stage: Stage) -> None:
 def busy_and_broken(stage: Stage) -> None:
     """A build fills every core for a while, and shares them; a GPU falls off its bus."""
     stage.daily_life()
-    stage.service("kv-cache", 6, 20, 2)
+    stage.service("kv-cache", 6, 20, 2, cpu_weight="100")
     build = [stage.actor("rustc", "spin", group="/ci/build-7") for _ in range(stage.played.cpus)]
     with stage.recording(quiet_s=15):
         stage.take(6, *build)
@@ -125,7 +125,7 @@ def high_mark(stage: Stage) -> None:
     """A job above the soft limit of its group is slowed down by the kernel; nobody else is."""
     stage.groups.enable("memory")
     stage.daily_life(11)
-    stage.service("profile-api", 11, 20, 2)
+    stage.service("profile-api", 11, 20, 2, cpu_weight="100")
     job = stage.actor("feature-store", "touch", 400, cpu=11, group="/jobs/feature-store", memory_high=str(200 << 20))
     with stage.recording(quiet_s=15):
         stage.take(6, job)

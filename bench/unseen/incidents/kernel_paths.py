@@ -12,7 +12,7 @@ def dropped_caches(stage: Stage) -> None:
     for number in range(6):
         folder = stage.disk / f"cache-{number}"
         folder.mkdir()
-        stage.actor("web-frontend", "ask-names", folder, 500000, ready=False)
+        stage.actor("web-frontend", "ask-names", folder, 250000 * stage.scale, ready=False)
     for asker in stage.actors("web-frontend"):
         asker.answer()
     trim = stage.actor("nightly-trim", "rewrite", "/proc/sys/vm/drop_caches", 2, cpu=5, realtime=3)
@@ -26,7 +26,7 @@ def big_delete(stage: Stage) -> None:
     """Files of tmpfs are deleted that hold gigabytes."""
     stage.daily_life(12)
     stage.service("model-gateway", 12, 10, 1)
-    stage.actor("shuffle-write", "fill-folder", stage.shm, 6 * stage.scale, 1024).end()
+    stage.actor("shuffle-write", "fill-folder", stage.shm, 12 * stage.scale, 1024).end()
     cleaner = stage.actor("scratch-clean", "empty-folder", stage.shm, cpu=12, realtime=3)
     with stage.recording(quiet_s=15):
         stage.take(1, cleaner)
@@ -38,7 +38,7 @@ def big_exit(stage: Stage) -> None:
     """A server with many gigabytes ends, and its core gives them back."""
     stage.daily_life(10)
     stage.service("token-stream", 10, 10, 1)
-    server = stage.actor("model-server", "hold", 8192 * stage.scale, cpu=10, realtime=2)
+    server = stage.actor("model-server", "hold", 12288 * stage.scale, cpu=10, realtime=2)
     with stage.recording(quiet_s=15):
         with stage.taken():
             server.go(1)
@@ -97,7 +97,7 @@ def process_lister(stage: Stage) -> None:
 def steered_packets(stage: Stage) -> None:
     """Packets that one process sends to its own machine are worked off by another core."""
     stage.daily_life(2, 13)
-    stage.service("voice-bridge", 13, 10, 6)
+    stage.service("voice-bridge", 13, 10, 6, cpu_weight="100")
     stage.setting("/sys/class/net/lo/queues/rx-0/rps_cpus", f"{1 << stage.cpu(13):x}")
     senders = [stage.actor("statsd-fanout", "blast", 64, cpu=(2, 3, 14, 15)) for _ in range(3)]
     with stage.recording(quiet_s=15):

@@ -27,7 +27,7 @@ def tenant_statistics(stage: Stage) -> None:
     stage.groups.enable("memory")
     stage.daily_life(8)
     stage.service("rate-limiter", 8, 10, 1)
-    stage.groups.make("/tenants", realtime=True)
+    stage.groups.make("/tenants/tenant-default", realtime=True)
     tenants = stage.groups.memory("/tenants")
     stage.actor("tenant-agent", "make-folders", tenants, 700 * stage.scale, 200)
     scraper = stage.actor("stat-scraper", "read-each", tenants, "memory.stat", cpu=8, realtime=3)
@@ -50,7 +50,8 @@ def left_behind(stage: Stage) -> None:
     injector = stage.actor(
         "sidecar-inject", "leave-behind", platform, stage.shm, 2500 * stage.scale, 50, group="/agents/sidecar-inject"
     )
-    stage.groups.make("/platform", realtime=True, memory_max=str((64 << 20) + 2500 * stage.scale * 4096))
+    room = stage.groups.memory_used("/platform") + (128 << 20)
+    stage.groups.make("/platform", realtime=True, memory_max=str(room))
     with stage.recording(quiet_s=15):
         stage.take(5, *builds)
         stage.sleep(0.5)

@@ -50,7 +50,7 @@ def kernel_like_name(stage: Stage) -> None:
     """A program of user space is called like a kernel worker."""
     stage.daily_life(9)
     stage.service("ceph-osd", 9, 10, 2)
-    hog = stage.actor("kworker/9:2H-kb", "spin", cpu=9, realtime=8)
+    hog = stage.actor("kworker-9:2H-kb", "renamed-spin", "kworker/9:2H-kb", cpu=9, realtime=8)
     with stage.recording(quiet_s=17):
         stage.take(4, hog)
         stage.sleep(0.8)
@@ -99,8 +99,10 @@ def made_code(stage: Stage) -> None:
 
 def crowd(stage: Stage) -> None:
     """More compilers than cores, on two cores that a service shares with them."""
+    stage.groups.enable("cpu")
     stage.daily_life(2, 3)
-    stage.service("session-store", 3, 20, 4, group="/prod/session-store")
+    stage.service("session-store", 3, 20, 4, group="/prod/session-store", cpu_weight="100")
+    stage.groups.make("/prod", cpu_weight="5")
     crowd = [stage.actor("cc1plus", "spin", cpu=(2, 3), group="/ci/build-4412") for _ in range(24)]
     with stage.recording(quiet_s=15), stage.taken():
         for one in crowd:

@@ -22,7 +22,6 @@ from necroscope.verdict import Complaint
 
 _Change = Callable[[ShapedNames, Any, str], str]
 _KERNEL = "[kernel]"
-_ALL_BITS = (1 << 64) - 1
 _DELETED = " (deleted)"
 
 
@@ -149,7 +148,7 @@ class _Redactor:
         made = {name: self._texts(value, name, change) for name, change in changes.items()}
         made |= {one.name: self._changed(getattr(value, one.name)) for one in fields(value) if one.name not in changes}
         if isinstance(value, Complaint) and value.id is not None:
-            made["id"] = self._names.number(value.id & _ALL_BITS)
+            made["id"] = self._names.number(value.id)
         return replace(value, **made)
 
     def _texts(self, value: Any, name: str, change: _Change) -> Any:

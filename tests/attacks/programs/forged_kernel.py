@@ -8,4 +8,4 @@ ends, folder, _ = arguments()
 path = folder / "[kernel]"
 path.write_bytes(elf(1, symbol(1), b"\0default_idle\0"))
 while time.monotonic() < ends:
-    burst(lambda: in_file(path), 1.0)
+    burst(lambda: in_file(path))

@@ -6,4 +6,4 @@ from running import arguments, burst, in_memory
 
 ends, _, _ = arguments()
 while time.monotonic() < ends:
-    burst(in_memory, 1.0)
+    burst(in_memory)

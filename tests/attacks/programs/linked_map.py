@@ -6,4 +6,4 @@ from running import arguments, with_map
 
 ends, _, secret = arguments()
 while time.monotonic() < ends:
-    with_map(lambda path: path.symlink_to(secret), 1.0)
+    with_map(lambda path: path.symlink_to(secret))

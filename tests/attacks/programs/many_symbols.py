@@ -12,5 +12,5 @@ for number, count in enumerate(cycle((690_000, 2_000_000))):
         break
     path = folder / f"symbols{os.getpid()}-{number}"
     path.write_bytes(elf(1, symbol(1) * count, b"\0name\0"))
-    burst(lambda path=path: in_file(path), 0.7)
+    burst(lambda path=path: in_file(path))
     path.unlink()

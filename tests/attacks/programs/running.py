@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 # jump to itself
@@ -18,6 +19,8 @@ LOOP = b"\xeb\xfe" if platform.machine() == "x86_64" else b"\x00\x00\x00\x14"
 CODE_AT = 0x1000
 EVERYTHING = b"0 ffffffffffffffff "
 FUNCTION = 1 << 4 | 2
+LIVES = cycle((4.0, 0.3, 1.0, 8.0))
+"""How long processes live, one after the other: some are gone before anybody can look at their files, some stay."""
 
 
 def arguments() -> tuple[float, Path, str]:
@@ -42,18 +45,18 @@ def _run(memory: mmap.mmap, at: int) -> None:
     ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(memory)) + at)()
 
 
-def burst(run: Callable[[], None], seconds: float = 0.3) -> None:
+def burst(run: Callable[[], None], seconds: float | None = None) -> None:
     """In a process of its own, so long."""
     pid = os.fork()
     if not pid:
         signal.alarm(60)
         run()
-    time.sleep(seconds)
+    time.sleep(next(LIVES) if seconds is None else seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
 
 
-def with_map(content: Callable[[Path], None], seconds: float = 0.3) -> None:
+def with_map(content: Callable[[Path], None]) -> None:
     """A process that runs in memory while `perf-PID.map` is what `content` makes of it."""
 
     def run() -> None:
@@ -65,7 +68,7 @@ def with_map(content: Callable[[Path], None], seconds: float = 0.3) -> None:
     if not pid:
         signal.alarm(60)
         run()
-    time.sleep(seconds)
+    time.sleep(next(LIVES))
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)

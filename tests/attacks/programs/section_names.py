@@ -11,5 +11,5 @@ while time.monotonic() < ends:
     number += 1
     path = folder / f"sections{os.getpid()}-{number}"
     path.write_bytes(elf(4095, b"", b"n" * (1 << 20), kind=1))
-    burst(lambda path=path: in_file(path), 0.7)
+    burst(lambda path=path: in_file(path))
     path.unlink()

@@ -16,5 +16,5 @@ def write(place: Path) -> None:
 
 
 while time.monotonic() < ends:
-    burst(lambda: in_file(path), 0.5)
-    with_map(write, 0.5)
+    burst(lambda: in_file(path))
+    with_map(write)

@@ -11,5 +11,5 @@ while time.monotonic() < ends:
     number += 1
     path = folder / f"tables{os.getpid()}-{number}"
     path.write_bytes(elf(4095, symbol(1) * 40_000, b"\0name\0"))
-    burst(lambda path=path: in_file(path), 0.7)
+    burst(lambda path=path: in_file(path))
     path.unlink()

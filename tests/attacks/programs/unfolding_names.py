@@ -22,4 +22,4 @@ def write(path: Path) -> None:
 
 ends, _, _ = arguments()
 while time.monotonic() < ends:
-    with_map(write, 1.0)
+    with_map(write)

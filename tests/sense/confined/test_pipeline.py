@@ -28,6 +28,8 @@ from stage.hung_fuse import HungFuse
 GLOBAL = 1 << 4 | 2
 PLACE = np.array([0x1008], np.uint64)
 SPACE = 1
+NOBODYS_PID = 1 << 22
+"""No process has it: the largest pid is below."""
 
 
 @pytest.fixture
@@ -120,6 +122,35 @@ def test_a_file_seen_when_it_was_mapped_can_be_named_later(names: LiveNames, lib
     library.unlink()
     names.tenants._of_space[SPACE] = names.tenants.of_process(os.getpid())
     assert asked(names, mapped(library), 1 << 22, SPACE) == "the_function"
+
+
+@pytest.mark.root
+def test_a_process_that_is_gone_does_not_blind_those_that_run_the_same_private_file(
+    names: LiveNames, library: Path
+) -> None:
+    library.parent.chmod(0o700)
+    names.tenants._of_space[SPACE] = names.tenants.of_process(os.getpid())
+    assert asked(names, mapped(library), NOBODYS_PID) is Refusal.GONE
+    assert asked(names, mapped(library), os.getpid()) == "the_function"
+
+
+@pytest.mark.root
+def test_a_process_that_is_gone_takes_no_names_from_others(names: LiveNames, library: Path) -> None:
+    library.parent.chmod(0o700)
+    names.tenants._of_space[SPACE] = names.tenants.of_process(os.getpid())
+    assert asked(names, mapped(library), os.getpid()) == "the_function"
+    (known,) = names._files.values()
+    known.kept = False  # as of a file whose table is too large to be kept
+    names.begin()
+    names.want(mapped(library), NOBODYS_PID, SPACE, np.array([0x1700], np.uint64))
+    ends = time.monotonic() + 15
+    while known.asked and time.monotonic() < ends:
+        names.begin()
+        time.sleep(0.02)
+    assert not known.asked
+    table, _ = names.names(mapped(library), os.getpid(), SPACE)
+    assert table is not None
+    assert table.readable(int(table.find(PLACE)[0])) == "the_function"
 
 
 def test_a_tenant_does_not_name_the_frames_of_another(names: LiveNames, library: Path) -> None:

@@ -47,6 +47,12 @@ def test_a_core_that_nobody_knows_has_no_picture() -> None:
     assert core_strip(Strip(0, AT_NS, (), (), ()), AT_NS, 76) == []
 
 
+def test_shares_that_are_none_are_drawn_as_the_nearest_one() -> None:
+    odd = (1e18, -1e18, 0.5)
+    core, *_ = _lines(list(core_strip(Strip(0, AT_NS, odd, (None,) * 3, (None,) * 3), None, 76)))
+    assert core.startswith("core 0    █▁▄")
+
+
 def test_a_symptom_outside_has_no_mark() -> None:
     assert not any("▲" in line for line in _lines(list(core_strip(STRIP, AT_NS + 3600 * NS, 76))))
 

@@ -77,11 +77,19 @@ def _object(request: Request) -> int:
     except Refused as error:
         if error.reason is not Refusal.GONE:
             raise
-        found, certain = _below("/", path, STRANGER), bool(request.build_id)
+        found, certain = _for_anybody(path), bool(request.build_id)
     if not certain and os.fstat(found).st_ino != request.inode:
         os.close(found)
         raise Refused(Refusal.OTHER_BUILD)
     return found
+
+
+def _for_anybody(path: str) -> int:
+    """By our own root. What strangers may not have there tells nothing about the process, which is gone."""
+    try:
+        return _below("/", path, STRANGER)
+    except Refused as error:
+        raise Refused(Refusal.GONE) from error
 
 
 def _of_process(pid: int, path: str) -> int:

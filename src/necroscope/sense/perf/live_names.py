@@ -41,12 +41,14 @@ Key = tuple[object, ...]
 
 @dataclass(slots=True)
 class KnownFile:
-    """What is known of one file, or of the map of one process; what was asked and not answered yet."""
+    """What is known of one file, or of the map of one process; what was asked and not answered yet. `gone`: a process
+    that was over when its file was asked for, which says nothing about the file of another."""
 
     key: str
     ranges: KnownRanges = field(default_factory=KnownRanges)
     refusal: Refusal | None = None
     again_s: float = 0.0
+    gone: int = 0
     kept: bool = False
     asked: int = 0
     places: set[int] = field(default_factory=set)
@@ -95,7 +97,7 @@ class LiveNames:
         tenant = self.tenant(space, pid)
         known = self._known(_key(file, tenant, pid, space))
         now = clock.elapsed_s()
-        if now >= known.again_s:
+        if now >= known.again_s or (known.refusal is Refusal.GONE and pid != known.gone):
             known.refusal = None
             known.again_s = math.inf
             if made_at_run_time(file.path):
@@ -194,7 +196,11 @@ class LiveNames:
         known.places.difference_update(asked.request.places)
         before = known.ranges.nbytes
         known.kept = answer.kept
-        if answer.reason is not None:
+        if answer.reason is Refusal.GONE and asked.request.kind == OBJECT:
+            known.gone = asked.request.pid
+            if not len(known.ranges) and known.refusal is None:
+                self._refuse(known, Refusal.GONE)
+        elif answer.reason is not None:
             self._refuse(known, answer.reason)
         else:
             known.ranges.add(answer.ranges)

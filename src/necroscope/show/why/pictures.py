@@ -73,7 +73,7 @@ def _strip_row(name: str, values: Sequence[float | None]) -> Text:
         if value is None:
             line.append(UNKNOWN, style="dim")
         else:
-            line.append(BARS[max(1, min(8, round(value * 8)))], style="bold red" if value >= _HOT else "")
+            line.append(BARS[max(1, round(8 * min(1.0, value)))], style="bold red" if value >= _HOT else "")
     known = [value for value in values if value is not None]
     line.append(f" {f'{100 * max(known):.0f} %':>{_FIGURE - 1}}", style="dim")
     return line
