@@ -44,9 +44,9 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     for first, end in _together(looks, seconds):
         above = looks.used[first:end] - busy
         for low, high in _full_parts(looks.full[first:end].tolist(), above.tolist()):
-            run = _run(times, looks.row[first + low : first + high])
-            if run.seconds >= seconds - _EDGE_S:
-                found.append(run)
+            lasted_ns = int(looks.at_ns[first + high - 1] - looks.begin_ns[first + low])
+            if lasted_ns / NS >= seconds - _EDGE_S:
+                found.append(_run(times, looks.row[first + low : first + high]))
     return sorted(found, key=lambda run: (run.from_ns, run.cpu))
 
 
