@@ -1,4 +1,4 @@
-"""The vocabulary of a verdict: a symptom, its cause, the chain between them, what was rejected and what not seen."""
+"""The vocabulary of a verdict: a symptom, its cause, the links between them, what was tested and what not seen."""
 
 from __future__ import annotations
 
@@ -78,33 +78,6 @@ class Cause:
     process: ProcessRef | None
     cpu: int | None
     confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One link of the chain from the symptom to its cause.
-
-    `kind` is one of: symptom, starved-core, victim, walker, mechanism, orderer, grew, leak-source, why-it-runs,
-    recurrence, projection, not-ruled-out: a rival, or somebody, that the evidence does not exclude.
-    """
-
-    kind: str
-    claim: str
-    evidence: tuple[Evidence, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A rival that was tested, and why it is not the cause. `tested` is False where its numbers are missing.
-
-    `standing` is how much of the lost time its own numbers claim, from 0 to 1: much of it, and it is not ruled out.
-    """
-
-    hypothesis: str
-    because: str
-    evidence: tuple[Evidence, ...] = ()
-    tested: bool = True
-    standing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +173,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a symptom happened: the cause, the chain that leads to it, rejected rivals, and what could not be seen.
+    """Why a symptom happened: the cause, the links that lead to it, what else was tested, and what was not recorded.
 
     `unexplained` without a symptom: whether there was one cannot be told, and `missing` says why.
     """
@@ -208,17 +181,15 @@ class Verdict:
     verdict: VerdictKind
     symptom: Complaint | None = None
     cause: Cause | None = None
-    chain: tuple[Claim, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    links: tuple[Link, ...] = ()
+    tested: tuple[Tested, ...] = ()
+    candidates: tuple[CandidateCause, ...] = ()
     missing: tuple[Missing, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     window: tuple[int, int] | None = None
     strip: Strip | None = None
     growth: Growth | None = None
     notes: tuple[str, ...] = ()
-    links: tuple[Link, ...] = ()
-    tested: tuple[Tested, ...] = ()
-    candidates: tuple[CandidateCause, ...] = ()
 
     @property
     def weakest(self) -> Link | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.diagnose.why import explain
+from necroscope.explain import explain
 from necroscope.store.reader import Store
 from necroscope.verdict import Verdict
 from stage.incidents import INCIDENTS, unpacked

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.diagnose.why import explain
+from necroscope.explain import explain
 from necroscope.store.neutral_names import Names
 from necroscope.store.reader import Store
 from necroscope.verdict import Cause, Verdict
@@ -76,11 +76,9 @@ def test_other_names_have_the_same_verdict(incident: tuple[Path, dict[str, Any]]
     assert new.process is not None
     assert (new.process.name, new.process.pid) == (names.thread(old.process.name), old.process.pid)
     assert after.verdict == before.verdict
-    assert [one.kind for one in after.chain] == [one.kind for one in before.chain]
+    assert [one.kind for one in after.links] == [one.kind for one in before.links]
     # A rival may be a process: then its name comes after the word.
-    assert [one.hypothesis.split()[0] for one in after.rejected] == [
-        one.hypothesis.split()[0] for one in before.rejected
-    ]
+    assert [one.hypothesis.split()[0] for one in after.tested] == [one.hypothesis.split()[0] for one in before.tested]
 
 
 def test_a_culprit_and_a_bystander_that_swap_names_do_not_swap_roles(

@@ -1,4 +1,4 @@
-"""A verdict to tell: the seeds' incident, with every kind of claim, and pictures."""
+"""A verdict to tell: the seeds' incident, with every kind of link, and pictures."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from necroscope.model import Evidence, Subject
 from necroscope.verdict import (
     CandidateCause,
     Cause,
-    Claim,
     Complaint,
     Growth,
     Link,
     Missing,
     ProcessRef,
-    Rejected,
     Remedy,
     Strip,
     Tested,
@@ -38,24 +36,6 @@ GROWTH = Growth(
     tuple(68_000 + n + n // 2 for n in range(361)),
     "acme-agent.service",
     tuple((_FIRST_NS + 300 * NS * n, 1) for n in range(12)),
-)
-CHAIN = (
-    Claim("symptom", "nic-reset of eth0", (Evidence("ena eth0: Trigger reset is on, reason 15", "kmsg"),)),
-    Claim(
-        "starved-core",
-        "core 39 was taken for 6.6 s, until 2.0 s before the symptom",
-        (Evidence("core 39 had no idle time for 6.6 s", "cpu", 6.6, "s", WINDOW),),
-    ),
-    Claim("walker", "statsd (pid 811) took 98 % of core 39", (Evidence("mem_cgroup_iter 44 %", "samples", 0.44),)),
-    Claim(
-        "mechanism",
-        "the kernel walks removed memory cgroups",
-        (Evidence("68,540 are in its tree", "zombies", 68_540), Evidence("Each costs a cache miss.", "mechanisms")),
-    ),
-    Claim("grew", "removed memory cgroups pile up", (Evidence("68,540 zombies", "memcg", 68_540, "cgroups"),)),
-    Claim("leak-source", "unit acme-agent.service leaks them", tuple(Evidence(f"fact {n}", "x") for n in range(9))),
-    Claim("why-it-runs", "it is enabled by the image and never succeeded"),
-    Claim("something-new", "a kind of claim that nobody has told yet"),
 )
 LINKS = (
     Link(
@@ -122,11 +102,9 @@ EXPLAINED = Verdict(
     "explained",
     SYMPTOM,
     Cause("zombie-memcg", Subject("unit", "acme-agent.service"), ProcessRef("statsd", 811), 39, 0.9712),
-    CHAIN,
-    (
-        Rejected("page-faults", "60,206 a second, 60,844 in quiet times", (Evidence("60,206", "vmstat", 60_206.4),)),
-        Rejected("cpu-quota", "no cgroup with a quota was seen", (), False),
-    ),
+    LINKS,
+    TESTED,
+    CANDIDATES,
     (Missing("run-delay: this kernel has no /proc/schedstat", "boot with schedstats=enable"),),
     (
         Remedy(
@@ -143,17 +121,13 @@ EXPLAINED = Verdict(
     STRIP,
     GROWTH,
     ("the recording has a hole of 3 s",),
-    LINKS,
-    TESTED,
-    CANDIDATES,
 )
 UNEXPLAINED = Verdict(
     "unexplained",
     SYMPTOM,
     None,
-    CHAIN[:1],
+    (LINKS[0], Link("not-ruled-out", "it may have been spinner: not enough to be sure")),
+    TESTED,
     missing=(Missing("no samples of core 39"),),
-    links=(LINKS[0], Link("not-ruled-out", "it may have been spinner: not enough to be sure")),
-    tested=TESTED,
 )
 QUIET = Verdict("no-symptom")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.diagnose.why import explain
+from necroscope.explain import explain
 from necroscope.store.catalog import Segment, segments
 from necroscope.store.check import check_store
 from necroscope.store.numbers import Held, expected, joined, missing, read_held, without, write_held

@@ -9,18 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import pytest
 from hypothesis import given, settings
 
 from necroscope.case import Case, Wait
-from necroscope.case_file import save
+from necroscope.case_file import load, save
+from necroscope.diagnose.hypotheses import catalogue
+from necroscope.diagnose.judge import judge
 from necroscope.diagnose.leak.attributor import attribute
 from necroscope.diagnose.leak.blame import source
+from necroscope.explain import case_of
 from necroscope.query.leak_facts import read_leak_facts
 from necroscope.store.neutral_shapes import ShapedNames
 from necroscope.store.reader import Store
 from necroscope.store.redacted_case import CHANGED, KEPT, redacted
+from necroscope.verdict import Verdict
 from stage.cases import CASE, any_case, classes
 from stage.everything import fill
+from stage.incidents import INCIDENTS, unpacked
 from stage.recorded import START_NS
 
 KEY = bytes(32)
@@ -109,6 +115,34 @@ def test_the_same_one_is_to_blame(tmp_path: Path) -> None:
     for case in (CASE, recorded):
         assert _blamed(case) == _blamed(_redacted(case))
     assert _blamed(CASE)[1] == "unit 0"
+
+
+def _outcome(verdict: Verdict) -> list[Any]:
+    cause = verdict.cause
+    return [
+        verdict.verdict,
+        cause and (cause.kind, cause.subject and cause.subject.kind, cause.cpu, cause.confidence),
+        [(one.kind, one.strength) for one in verdict.links],
+        [(one.outcome, one.explains) for one in verdict.tested],
+        [(one.kind, one.explains, one.confidence) for one in verdict.candidates],
+        [one.action for one in verdict.remedies],
+    ]
+
+
+@pytest.mark.parametrize("name", ["seeds-5.15", "moved-memory-leak", "smaps-5.10-v2"])
+def test_a_recorded_incident_is_judged_alike(name: str, tmp_path: Path) -> None:
+    known = catalogue()
+    case = case_of(Store(unpacked(INCIDENTS / f"{name}.ncb", tmp_path / "store")), known=known)
+    verdict = judge(case, known)
+    assert save(case, tmp_path / "case") < 300_000
+    assert load(tmp_path / "case") == case
+    assert judge(load(tmp_path / "case"), known) == verdict
+    assert _outcome(judge(redacted(case), known)) == _outcome(verdict)
+    assert verdict.cause is not None
+    assert verdict.cause.subject is not None
+    save(redacted(case), tmp_path / "redacted")
+    assert verdict.cause.subject.name.encode() in gzip.decompress((tmp_path / "case").read_bytes())
+    assert verdict.cause.subject.name.encode() not in gzip.decompress((tmp_path / "redacted").read_bytes())
 
 
 @settings(max_examples=60, deadline=None)

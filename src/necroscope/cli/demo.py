@@ -87,15 +87,15 @@ def _shipped(out: Console) -> None:
 
 def _explain(out: Console, store: Path) -> None:
     from necroscope import config
-    from necroscope.diagnose.mechanisms import catalogue
-    from necroscope.diagnose.why import explain
-    from necroscope.show.story import print_story
+    from necroscope.diagnose.hypotheses import catalogue
+    from necroscope.explain import explain
+    from necroscope.show.why.answer import Known
+    from necroscope.show.why.story import print_story
     from necroscope.store.reader import Store
 
-    known = catalogue().mechanisms
+    known = catalogue()
     verdict = explain(Store(store), config.load(None), known=known)
-    titles = {one.id: one.title for one in known}
-    print_story(verdict, out, titles, frozenset(one.id for one in known if one.role == "walker"))
+    print_story(verdict, out, Known(known.titles, known.roles))
 
 
 def _say(out: Console, text: str) -> None:

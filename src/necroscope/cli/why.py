@@ -21,7 +21,8 @@ from necroscope.errors import BadInput
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from necroscope.diagnose.mechanisms import Mechanism
+    from necroscope.case import Case
+    from necroscope.diagnose.hypotheses import Catalogue
     from necroscope.verdict import Group, Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
@@ -38,17 +39,53 @@ class _Every:
 _Found: TypeAlias = "Verdict | _Every"
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked about: a moment, an event, every symptom, or a saved case; None of them: the latest symptom."""
+
+    at_ns: int | None
+    event: str | None
+    every: bool
+    case: Path | None
+
+    def check(self) -> None:
+        """That only one of them is asked."""
+        if sum((self.at_ns is not None, self.event is not None, self.every, self.case is not None)) > 1:
+            raise BadInput("--at, --event, --all and --case exclude each other.", "give one of them")
+
+
 @click.command()
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
-@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind, for the last of it.")
+@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind (its latest occurrence).")
 @click.option("--all", "every", is_flag=True, help="Every symptom, those of one cause together.")
+@click.option(
+    "--case",
+    "case",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Judge a case that --save-case wrote, instead of a recording.",
+)
+@click.option(
+    "--save-case",
+    "save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what the verdict rests on into this file, for --case.",
+)
+@click.option("--redact", is_flag=True, help="With --save-case: replace names that identify.")
+@click.option("--brief", is_flag=True, help="The answer and one line for each link: one screen.")
 @click.option(
     "--mechanisms",
     "folder",
     envvar="NECROSCOPE_MECHANISMS",
     type=click.Path(path_type=Path, file_okay=False),
     help="A folder of your own mechanisms, after /etc/necroscope/mechanisms.d (default: $NECROSCOPE_MECHANISMS).",
+)
+@click.option(
+    "--schema",
+    type=click.Choice(["1", "2"]),
+    default="2",
+    show_default=True,
+    help="With --json: the version of the document; 1 is that of the release before.",
 )
 @config_option
 @output_options
@@ -57,16 +94,21 @@ def why(
     at_ns: int | None,
     event: str | None,
     every: bool,
+    case: Path | None,
+    save: Path | None,
+    redact: bool,
+    brief: bool,
     folder: Path | None,
+    schema: str,
     config_file: Path | None,
     as_json: bool,
     no_color: bool,
     quiet: bool,
 ) -> int:
-    """Name the cause of a symptom, with its evidence, the rivals it beat, and what to do.
+    """Name the cause of a symptom, with its evidence, what was ruled out, and what to do.
 
-    Without options: the latest symptom of the recording; where there is none, the longest time that a core was taken
-    without anybody complaining. A cause is named only where the evidence carries it; how it is found is in
+    Without options: the latest symptom of the recording; where there is none, the longest time that a core was starved
+    without anybody complaining. A cause is named only where the evidence is enough; how it is found is in
     docs/how-a-cause-is-found.md.
 
     Exit codes: 0 there was nothing to explain, 1 there was a symptom, explained or not, 2 bad usage or input, 3 it
@@ -76,20 +118,30 @@ def why(
     \b
     Examples:
       necroscope why                               the latest symptom
+      necroscope why --brief                       the same on one screen
       necroscope why --event nic-reset             the latest of this kind
       necroscope why --at 14:03:07                 what was wrong then
       necroscope why --all                         every symptom, by cause
+      necroscope why --save-case c.case --redact   keep what the verdict rests on
+      necroscope why --case c.case                 judge it again, on any machine
       necroscope why --bundle node7.ncb --json | jq .cause
     """
-    if sum((at_ns is not None, event is not None, every)) > 1:
-        raise BadInput("--at, --event and --all exclude each other.", "give one of them")
-    known = _mechanisms(folder)
+    asked = _Asked(at_ns, event, every, case)
+    asked.check()
+    if save is not None and (every or case is not None):
+        raise BadInput("--save-case keeps the case of one symptom of a recording.", "leave out --all and --case")
+    if redact and save is None:
+        raise BadInput("--redact belongs to --save-case.", "add --save-case FILE, or use `necroscope bundle --redact`")
+    known = _hypotheses(folder)
     out = console(no_color)
     with _thinking(no_color, quiet or as_json):
-        found = _asked(store, config_file, at_ns, event, every, known)
+        found = _answered(asked, store, save, redact, config_file, known)
     if not quiet:
         heard(found.notes)
-        _print(found, out, as_json, known)
+        if as_json:
+            _print_json(found, int(schema))
+        else:
+            _print(found, out, brief, known)
     return _exit_code(found)
 
 
@@ -101,9 +153,9 @@ def _exit_code(found: _Found) -> int:
     return 0 if found.verdict == "no-symptom" else _FOUND
 
 
-def _mechanisms(folder: Path | None) -> tuple[Mechanism, ...]:
+def _hypotheses(folder: Path | None) -> Catalogue:
     """Those in force; what was left out is said on stderr."""
-    from necroscope.diagnose.mechanisms import DEFAULT, catalogue
+    from necroscope.diagnose.hypotheses import DEFAULT, catalogue
     from necroscope.show.plain import plain
 
     if folder is not None and not folder.is_dir():
@@ -111,31 +163,49 @@ def _mechanisms(folder: Path | None) -> tuple[Mechanism, ...]:
     found = catalogue((*DEFAULT, folder) if folder is not None else DEFAULT)
     for one in found.warnings:
         click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {plain(one.hint)}", err=True)
-    return found.mechanisms
+    return found
 
 
-def _asked(
-    store: Path | None,
-    config_file: Path | None,
-    at_ns: int | None,
-    event: str | None,
-    every: bool,
-    known: tuple[Mechanism, ...],
+def _answered(
+    asked: _Asked, store: Path | None, save: Path | None, redact: bool, config_file: Path | None, known: Catalogue
 ) -> _Found:
+    if asked.case is not None:
+        return _of_case(asked.case, store, known)
     from necroscope import config
-    from necroscope.diagnose.why import explain, explain_all
+    from necroscope.explain import answer, explain, explain_all
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
 
     opened, settings = Store(to_read(store)), config.load(config_file)
     refuse_blank(opened)
-    if every:
+    if asked.every:
         notes: list[str] = []
         groups = explain_all(opened, settings, known=known, notes=notes)
         if not groups and not notes and (whole := explain(opened, settings, known=known)).inconclusive:
             notes += [f"not known: {one.what}" for one in whole.missing]
         return _Every(groups, tuple(notes))
-    return explain(opened, settings, at_ns=at_ns, event=event, known=known)
+    found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
+    if save is not None:
+        _save(found.case, save, redact)
+    return found.verdict
+
+
+def _of_case(path: Path, store: Path | None, known: Catalogue) -> Verdict:
+    from necroscope import case_file
+    from necroscope.diagnose.judge import judge
+
+    if store is not None:
+        raise BadInput("--case has all that is judged, and no recording.", "leave out --store and --bundle")
+    return judge(case_file.load(path), known)
+
+
+def _save(case: Case | None, path: Path, redact: bool) -> None:
+    from necroscope import case_file
+    from necroscope.store.redacted_case import redacted
+
+    if case is None:
+        raise BadInput("There is no symptom, and so no case to save.", "name a moment with --at")
+    case_file.save(redacted(case) if redact else case, path)
 
 
 @contextmanager
@@ -148,32 +218,40 @@ def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
         yield
 
 
-def _print(found: _Found, out: Console, as_json: bool, known: tuple[Mechanism, ...]) -> None:
-    if as_json:
-        import json
+def _print_json(found: _Found, schema: int) -> None:
+    import json
 
-        from necroscope.show.why_json import why_all_document, why_document
+    from necroscope.show.why.document import why_all_document, why_document
 
-        document: dict[str, Any] = (
-            why_all_document(found.groups, found.notes) if isinstance(found, _Every) else why_document(found)
-        )
-        click.echo(json.dumps(document, indent=2))
-        return
+    version: Any = schema
+    document: dict[str, Any] = (
+        why_all_document(found.groups, found.notes, version)
+        if isinstance(found, _Every)
+        else why_document(found, version)
+    )
+    click.echo(json.dumps(document, indent=2))
+
+
+def _print(found: _Found, out: Console, brief: bool, known: Catalogue) -> None:
     if out.is_terminal:
-        _tell(found, out, known)
+        _tell(found, out, brief, known)
         return
     with out.capture() as captured:
-        _tell(found, out, known)
+        _tell(found, out, brief, known)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
 
 
-def _tell(found: _Found, out: Console, known: tuple[Mechanism, ...]) -> None:
-    from necroscope.show.story import print_story
-    from necroscope.show.story_groups import print_groups
+def _tell(found: _Found, out: Console, brief: bool, catalogue: Catalogue) -> None:
+    from necroscope.show.why.answer import Known
+    from necroscope.show.why.brief import print_brief
+    from necroscope.show.why.groups import print_groups
+    from necroscope.show.why.story import print_story
 
-    titles = {one.id: one.title for one in known}
+    known = Known(catalogue.titles, catalogue.roles)
     if isinstance(found, _Every):
-        print_groups(found.groups, out, titles, found.notes)
+        print_groups(found.groups, out, known, found.notes)
+    elif brief:
+        print_brief(found, out, known)
     else:
-        print_story(found, out, titles, frozenset(one.id for one in known if one.role == "walker"))
+        print_story(found, out, known)

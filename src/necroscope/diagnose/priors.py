@@ -164,6 +164,10 @@ class Priors:
     """A rival that explains so much of the lost time is not ruled out."""
     rival_takes: float = 0.6
     """How much a rival that explains all of it takes from the confidence."""
+    rival_unmeasured: float = 0.15
+    """How much of the lost time a rival claims that is not ruled out and does not say how much."""
+    rival_errors: float = 0.1
+    """So many errors of a device a second more than in quiet times, and it is not ruled out."""
     rival_own_work: float = 0.5
     """A rival with less of its own work than this part of what is below it only carries what something else does."""
     rival_cause: float = 0.9

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from necroscope.diagnose.mechanisms import catalogue as mechanisms
+from necroscope.diagnose.hypotheses import catalogue as hypotheses
 from necroscope.errors import BadInput
 from necroscope.lab.scenario import Need, Scenario, Show
 
@@ -83,7 +83,7 @@ def _wrong(scenario: Scenario) -> Iterator[str]:
         yield "its summary is no text"
     if not callable(scenario.play):
         yield "its play is no function"
-    if scenario.cause is not None and scenario.cause not in {one.id for one in mechanisms().mechanisms}:
+    if scenario.cause is not None and hypotheses().of(scenario.cause) is None:
         yield f"its cause {scenario.cause!r} is no mechanism (docs/mechanisms.md lists them)"
     if scenario.cause is not None and scenario.subject not in SUBJECTS:
         yield f"its subject {scenario.subject!r} is none of {', '.join(SUBJECTS)}"

@@ -29,7 +29,7 @@ id = "my-rival"
 title = "our device is slow"
 measure = "rise"
 fact = "device_busy"
-says = "it was busy for {percent}, {before_percent} before"
+says = "it was busy for {percent}"
 untested = "the device does not tell"
 scale = 0.5
 rate = "device_requests"
@@ -199,7 +199,8 @@ def test_the_entry_for_what_no_other_one_names() -> None:
         ('measure = "rise"', 'measure = "drop"\nleast_before = "1"', "least_before", "must be a number"),
         ('fact = "device_busy"', 'fact = "Device"', "fact", "must be the name of a fact"),
         ('fact = "device_busy"', 'fact = "device_busy"\nfacts = ["ok", "No"]', "facts", "must be the name of a fact"),
-        ("{before_percent} before", "{beforehand} before", "says", "no other braces"),
+        ("busy for {percent}", "busy for {limit}", "says", "may have {value} and {percent}"),
+        ("busy for {percent}", "busy for {", "says", "no other braces"),
         ('untested = "the device does not tell"', "untested = 3", "untested", "must be a text"),
         ("scale = 0.5", 'scale = "half"', "scale", "must be a number"),
         ("scale = 0.5", 'noticed_only = "no"', "noticed_only", "true or false"),

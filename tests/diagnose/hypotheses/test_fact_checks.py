@@ -60,10 +60,20 @@ def test_numbers_in_sentences() -> None:
     assert MANY.says(68_440) == "68,440 of at least 1,000"
     assert FEW.says(12) == "only 12"
     assert Check("x", "{value} {percent} {other}", at_least=0).says(0.931) == "0.93 93 % {other}"
-    assert (
-        filled("{percent}, {before_percent} before; {value}, {before}", 0.5, before=12.34)
-        == "50 %, 1234 % before; 0.5, 12.3"
-    )
+    assert filled("{percent} of {limit}", 0.5, 12.34) == "50 % of 12.3"
+
+
+@pytest.mark.parametrize(
+    ("says", "before", "text"),
+    [
+        ("{percent} of it", 0.05, "50 % of it, 5 % in quiet times"),
+        ("{value} s a second", 0.05, "0.5 s a second, 0.05 in quiet times"),
+        ("{value} s a second", 0.0, "0.5 s a second, 0 in quiet times"),
+        ("{value} s a second", None, "0.5 s a second"),
+    ],
+)
+def test_what_a_rival_says_beside_quiet_times(says: str, before: float | None, text: str) -> None:
+    assert _one(says=says).says_with(0.5, before) == text
 
 
 # -- remedies ------------------------------------------------------------------------------------------------

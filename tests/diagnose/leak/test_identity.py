@@ -12,8 +12,8 @@ from necroscope.diagnose.leak.identity import (
     identities,
     made_for_others,
     same_id,
+    whose,
 )
-from necroscope.diagnose.why.identity import Owners, owners_of, subject_of
 from necroscope.leak_facts import Below, LeakContainer, LeakFacts, LeakUnit, Leftovers
 from necroscope.model import Subject
 
@@ -120,28 +120,32 @@ def test_a_container_is_known_by_any_of_its_ids() -> None:
 
 
 def test_unit_then_container_then_process_then_kernel() -> None:
-    owners = Owners((("named.service", "/odd/path"),), engines=True)
-    assert subject_of(owners, "p", ["/odd/path/x"]) == Subject("unit", "named.service")
-    assert subject_of(owners, "p", ["/", "/system.slice/a.service"]) == Subject("unit", "a.service")
-    assert subject_of(owners, "p", [f"/docker/{ID}"]) == Subject("container", ID[:12])
-    named = Owners(containers=(("web", ID[:12]), ("web", "x"), ("db", "y")), engines=True)
-    assert subject_of(named, "p", [f"/docker/{ID}"]) == Subject("container", "web")
-    both = Owners(containers=(("web", ID[:12]), ("db", ID[:12])), engines=True)
-    assert subject_of(both, "p", [f"/docker/{ID}"]) == Subject("container", ID[:12])
-    assert subject_of(owners, "p", ["/whatever"]) == Subject("process", "p")
-    assert subject_of(owners, "p", ["/system.slice/batch.scope"]) == Subject("process", "p")
-    assert subject_of(owners, "ksoftirqd/3", ["/"]) == Subject("kernel", "ksoftirqd/3")
+    known = Identities((_unit("named.service", "/odd/path"),), engines=True)
+
+    def subject(name: str, *cgroups: str, among: Identities = known) -> Subject:
+        return whose(among, name, cgroups).subject
+
+    assert subject("p", "/odd/path/x") == Subject("unit", "named.service")
+    assert subject("p", "/", "/system.slice/a.service") == Subject("unit", "a.service")
+    assert subject("p", f"/docker/{ID}") == Subject("container", ID[:12])
+    web, db = LeakContainer("web", (ID,)), LeakContainer("db", ("ab" * 32,))
+    assert subject("p", f"/docker/{ID}", among=Identities((), (web, db))) == Subject("container", "web")
+    both = Identities((), (LeakContainer("web", (ID[:12],)), LeakContainer("db", (ID[:12],))), engines=True)
+    assert subject("p", f"/docker/{ID}", among=both) == Subject("container", ID[:12])
+    assert subject("p", "/whatever") == Subject("process", "p")
+    assert subject("p", "/system.slice/batch.scope") == Subject("process", "p")
+    assert subject("ksoftirqd/3", "/") == Subject("kernel", "ksoftirqd/3")
 
 
-def test_owners_as_facts_about_leaks_tell_them() -> None:
+def test_units_and_containers_as_facts_about_leaks_tell_them() -> None:
     facts = LeakFacts(units=(_unit("odd.service", "/odd"),), containers=(LeakContainer("web", (ID,)),), engines=True)
-    owners = owners_of(facts)
-    assert owners.of("/odd/x") == Subject("unit", "odd.service")
-    assert owners.of(f"/docker/{ID}") == Subject("container", "web")
+    known = identities(facts)
+    assert whose(known, "p", ["/odd/x"]).subject == Subject("unit", "odd.service")
+    assert whose(known, "p", [f"/docker/{ID}"]).subject == Subject("container", "web")
 
 
 def test_a_long_number_is_no_container_where_no_engine_tells_of_any() -> None:
-    assert subject_of(Owners(), "p", [f"/batch/{ID}"]) == Subject("process", "p")
+    assert whose(Identities(), "p", [f"/batch/{ID}"]).subject == Subject("process", "p")
 
 
 def test_what_managers_make_for_others() -> None:

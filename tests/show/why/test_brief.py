@@ -53,6 +53,13 @@ def test_the_answer_what_to_do_and_the_links() -> None:
     ]
 
 
+def test_whether_it_helps_to_stop_who_was_on_the_core_is_not_cut() -> None:
+    cause = Cause("zombie-memcg", None, ProcessRef("fifteen-letters", 4_194_304), 127, 0.97)
+    assert "a bystander: stopping it would not help." in " ".join(
+        map(str.strip, shown(replace(EXPLAINED, cause=cause)))
+    )
+
+
 def test_what_has_no_room_is_counted() -> None:
     lines = shown(EXPLAINED)
     assert len(lines) == 24

@@ -51,9 +51,9 @@ def test_the_story_is_told_in_order() -> None:
         "  Confidence 0.97; weakest link: on the core 0.91, because 6 % of what was\n  sampled on the core",
         "\nWhat to do now\n",
         "  1. Stop it.\n     systemctl disable --now -- acme-agent.service\n     risk: r · cost: none\n",
+        "     Step 1 alone does not end the symptom: the 68,540 cgroups left behind stay,\n     and it goes on until",
         "  2. Reboot.",
         "frees what has accumulated",
-        "  Step 1 alone does not end the symptom: the 68,540 cgroups left behind stay,\n  and it goes on until they",
         " 1  Symptom\n",
         "ena eth0: Trigger reset is on, reason 15  [kmsg]",
         " 2  Starved core  0.97\n",
@@ -95,9 +95,9 @@ def test_every_kind_of_link_has_a_head_of_its_own() -> None:
     ("kind", "subject", "says"),
     [
         ("zombie-memcg", "agent", "Core 1 was running spinner (pid 7), a bystander: stopping it would not help."),
-        ("zombie-memcg", "spinner", "Core 1 was running that process itself."),
-        ("user-hog", "spinner", "Core 1 was running that process itself: stopping it would help."),
-        ("user-hog", "spinner (pid 7)", "Core 1 was running that process itself: stopping it would help."),
+        ("zombie-memcg", "spinner", "Core 1 was running that process itself (pid 7)."),
+        ("user-hog", "spinner", "Core 1 was running that process itself (pid 7): stopping it would help."),
+        ("user-hog", "spinner (pid 7)", "Core 1 was running that process itself (pid 7): stopping it would help."),
         ("user-hog", "shell", "Core 1 was running spinner (pid 7): stopping it would help."),
         ("kswapd-spin", "x", "Core 1 was running spinner (pid 7), which does what others ordered: stopping it would"),
         ("steal", "x", "Core 1 was running spinner (pid 7)."),
@@ -158,6 +158,12 @@ def test_a_hypothesis_that_is_not_ruled_out_is_told_once() -> None:
     alone = shown(replace(EXPLAINED, links=LINKS[:3], tested=(standing,)))
     assert "\nNot ruled out\n  ? steal the hypervisor took 31 % of it" in alone
     assert "Ruled out\n  ✗" not in alone
+
+
+def test_ids_are_words_and_names_stay_names() -> None:
+    story = shown(replace(EXPLAINED, tested=(TESTED[0], replace(TESTED[0], hypothesis="process a-b"))))
+    assert "✗ page faults 60,206" in story
+    assert "✗ process a-b 60,206" in story
 
 
 def test_nothing_to_explain() -> None:

@@ -55,6 +55,11 @@ class Catalogue:
         """What each hypothesis is called in a sentence."""
         return {one.id: one.title for one in (*self.rivals, *self.mechanisms)}
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """Who is on the core, by the id of a mechanism."""
+        return {one.id: one.role for one in self.mechanisms}
+
     def of(self, identity: str) -> Hypothesis | None:
         """The hypothesis of an id."""
         return next((one for one in (*self.mechanisms, *self.rivals) if one.id == identity), None)

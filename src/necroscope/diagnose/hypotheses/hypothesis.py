@@ -27,7 +27,7 @@ Measure = Literal["", "samples", "modes", "rise", "drop", "others", "events"]
 is above or below quiet times; others: nothing is measured, who shared the core is told; events: complaints of the
 hardware and rates of `facts`."""
 
-PLACEHOLDER = re.compile(r"\{(value|percent|limit|before|before_percent)\}")
+PLACEHOLDER = re.compile(r"\{(value|percent|limit)\}")
 """What `because` and `says` may hold."""
 
 
@@ -54,10 +54,9 @@ class Check:
         return filled(self.because, value, limit or 0.0)
 
 
-def filled(sentence: str, value: float, limit: float = 0.0, before: float = 0.0) -> str:
+def filled(sentence: str, value: float, limit: float = 0.0) -> str:
     """A sentence with its numbers in it."""
     words = {"value": figure(value), "percent": share(value), "limit": figure(limit)}
-    words |= {"before": figure(before), "before_percent": share(before)}
     return PLACEHOLDER.sub(lambda found: words[found[1]], sentence)
 
 
@@ -115,8 +114,8 @@ class OrderedBy:
     """Whoever calls `functions`, on any core, orders the work: for at least the share `least` of the starved time.
 
     `own_cgroup`: only who is in the cgroup of whoever was on the core. `outside` are two facts, a rate that came from
-    outside and the whole rate: from `outside_share` on nobody here ordered it, and where nobody counted them
-    `least_unknown` takes the place of `least`.
+    outside and the whole rate: from `outside_share` on nobody here ordered it. Where these were not counted, or that
+    cgroup is not known, `least_unknown` takes the place of `least`.
     """
 
     functions: tuple[str, ...]
@@ -173,6 +172,13 @@ class Hypothesis:
     cause: bool = False
     noticed_only: bool = False
     source: str = field(default="", compare=False)
+
+    def says_with(self, value: float, before: float | None) -> str:
+        """What a rival's number says, beside that of quiet times where it is known."""
+        text = filled(self.says, value)
+        if before is None:
+            return text
+        return f"{text}, {share(before) if '{percent}' in self.says else figure(before)} in quiet times"
 
     def remedies_for(self, subject: Subject | None, kernel: str = "") -> tuple[Remedy, ...]:
         """What can be done on this kernel, as commands where the subject allows for one."""

@@ -14,6 +14,7 @@ from necroscope.verdict import Remedy
 _PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_*?]*|\*[A-Za-z0-9_*?]+")
 # A command may have braces of the shell's: ${HOME}, {}, {a,b}.
 _IN_COMMAND = re.compile(r"(?<!\$)\{(?!subject\})[A-Za-z_][^\s,;{}]*\}")
+_SAID = re.compile(r"\{(value|percent)\}")
 _FACT = re.compile(r"[a-z][a-z0-9_]{1,79}")
 _RELEASE = re.compile(r"\d{1,3}\.\d{1,3}")
 _SUBJECTS = ("unit", "container", "process", "cgroup", "device", "cpu", "kernel")
@@ -40,10 +41,10 @@ def text(key: str, value: Any, wrong: Wrong) -> str:
 
 def sentence(key: str, value: Any, wrong: Wrong) -> str:
     """A text with no other placeholders than those that are filled in."""
-    if set(PLACEHOLDER.sub("", text(key, value, wrong))) & set("{}"):
+    if set(_SAID.sub("", text(key, value, wrong))) & set("{}"):
         raise wrong(
             key,
-            f"{key} may have {{value}}, {{percent}}, {{limit}}, {{before}}, {{before_percent}}, and no other braces",
+            f"{key} may have {{value}} and {{percent}}, and no other braces",
         )
     return str(value)
 

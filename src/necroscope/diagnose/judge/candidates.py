@@ -13,6 +13,8 @@ from necroscope.diagnose.priors import Priors
 from necroscope.event import Window
 from necroscope.verdict import Complaint
 
+_LEAST_SAMPLED = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -83,9 +85,25 @@ def _score(one: Starvation, suspect: Suspect | None, at_ns: int, named: NamedCor
         score *= priors.score_not_said if named.said else priors.score_not_routed
     if one.whole.seconds > priors.score_all_along_s:
         score *= priors.score_all_along
-    if (waited := waited_share(one.waits, run, suspect.name)) is not None and waited < priors.score_hardly:
+    if (waited := waited_share(one.waits, run, suspect)) is not None and waited < priors.score_hardly:
         score *= priors.score_nobody_waits
     return score
+
+
+def told_by_samples(one: Starvation, priors: Priors) -> float:
+    """How much of the core's time samples stand for. Time that could not be sampled with interrupts off went like the
+    rest; what the hypervisor took did not."""
+    sampled = _sampled(one.line_up)
+    return sampled if sampled >= priors.score_sampled else max(sampled, 1 - one.run.share("steal"))
+
+
+def _sampled(line_up: LineUp) -> float:
+    return min(1.0, max(line_up.sampled, _LEAST_SAMPLED))
+
+
+def scaled(share: float, one: Starvation, priors: Priors) -> float:
+    """A share of what was sampled as one of all the time that samples stand for."""
+    return share / _sampled(one.line_up) * told_by_samples(one, priors)
 
 
 def nearness(run: Run, at_ns: int, priors: Priors) -> float:
@@ -94,12 +112,17 @@ def nearness(run: Run, at_ns: int, priors: Priors) -> float:
     return 1.0 if ago_s <= priors.core_soon_s else math.exp(-(ago_s - priors.core_soon_s) / priors.core_late_s)
 
 
-def waited_share(waits: Iterable[Wait], run: Run, but: str) -> float | None:
+def waited_share(waits: Iterable[Wait], run: Run, but: Suspect) -> float | None:
     """The longest that anybody `but` one waited for the core, as a share of the time that is known of him; None: of
     nobody, for long enough, is anything known."""
     least = min(1.0, 0.5 * run.seconds)
-    known = [one for one in waits if one.name != but and one.known_s >= least]
+    known = [one for one in waits if not is_own(one, but) and one.known_s >= least]
     return max((min(1.0, one.seconds / one.known_s) for one in known if one.known_s > 0), default=None)
+
+
+def is_own(wait: Wait, suspect: Suspect) -> bool:
+    """Whether it is the suspect itself that waited."""
+    return wait.name == suspect.name or wait.pid in suspect.pids
 
 
 def core_strength(
@@ -118,8 +141,8 @@ def core_strength(
 
 def who_strength(suspect: Suspect, line_up: LineUp, one: Starvation, recorded: Window, priors: Priors) -> float:
     """How sure it is that the suspect had the core: by its share of what was sampled, and by what is usual."""
-    run, sampled = one.run, max(line_up.sampled, 0.05)
-    part = min(1.0, suspect.share / min(1.0, sampled))
+    run = one.run
+    part = min(1.0, suspect.share / _sampled(line_up))
     strength = min(priors.who_most, priors.who_base + priors.who_by_share * part)
     if constant(one, recorded, priors):
         strength = min(strength, priors.who_constant)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
-from necroscope.diagnose.judge.candidates import Candidate, core_strength, who_strength
+from necroscope.diagnose.judge.candidates import Candidate, constant, core_strength, scaled, who_strength
 from necroscope.diagnose.judge.mechanism import Found, Weighed, mechanism_of
 from necroscope.diagnose.judge.recurrence import Recurrence, product, recurrence
-from necroscope.diagnose.judge.rivals import Bench, strongest, tested
-from necroscope.diagnose.judge.suspect_facts import Facts, facts_of, most_risen
+from necroscope.diagnose.judge.rivals import Bench, claim, compared, strongest, tested
+from necroscope.diagnose.judge.suspect_facts import QUOTA_STOPPED, Facts, facts_of, most_risen
 from necroscope.diagnose.judge.suspects import unusual
 from necroscope.diagnose.judge.work_origin import Orderer, orderer_of
 from necroscope.diagnose.leak import attribute
 from necroscope.diagnose.leak import source as to_blame
 from necroscope.diagnose.leak.attribution import Leak
-from necroscope.diagnose.leak.identity import Identities, Owner, identities
+from necroscope.diagnose.leak.identity import Owner, identities, whose
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.kernel_threads import is_the_kernels
 from necroscope.model import Subject
 from necroscope.verdict import Tested
+
+_NOBODY = Suspect("", "", "", (), 0.0, 0.0, None, 1.0, 0.0, processes=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Everything that the verdict is made of. `rival` is a rival that explains more than the mechanism and is the cause
-    itself. The strengths are those of the links; `doubt_of_subject` says why a unit may be none."""
+    """Everything that the verdict is made of.
+
+    `rival` is a rival that explains more than the mechanism and is the cause itself; `instead_of` is what would be
+    concluded without it, and `uncompared` says that nothing is known of it in quiet times. The strengths are those of
+    the links; `doubt_of_subject` says why a unit may be none.
+    """
 
     candidate: Candidate
     suspect: Suspect
@@ -38,6 +43,8 @@ class Conclusion:
     again: Recurrence
     rival: Hypothesis | None = None
     rival_test: Tested | None = None
+    instead_of: Conclusion | None = None
+    uncompared: bool = False
     leak: Leak | None = None
     orderer: Orderer | None = None
     subject: Subject | None = None
@@ -72,8 +79,8 @@ class Conclusion:
     @property
     def whole(self) -> bool:
         """Whether both are known: by what, and whom to act on."""
-        named = self.rival is not None or self.best.named
-        return named and self.subject is not None and self.found.either is None
+        named = self.rival is not None or (self.best.named and self.found.either is None)
+        return named and self.subject is not None
 
     @property
     def alone(self) -> float:
@@ -104,27 +111,49 @@ def conclude(
     if found is None:
         return None
     one = Conclusion(best, suspect, facts, found, (), recurrence(case, best.run, suspect, priors), priors=priors)
-    one = _strengths(one, case, tried)
     bench = Bench(
         case, best.starvation, suspect, facts, priors, found.best.hypothesis.id, frozenset(found.best.functions)
     )
-    one = replace(one, rivals=tested(bench, catalogue))
-    one = _rival_first(one, case, bench, catalogue) or _with_subject(one, case)
-    standing = strongest(one.rivals)
-    beside = 1 - priors.rival_takes * (standing.explains or 0.0) if standing is not None else 1.0
-    return _without_doubtful_leaker(replace(one, beside=beside))
+    one = replace(_strengths(one, case, tried), rivals=tested(bench, catalogue))
+    one = _beside_rivals(_with_either_subject(one, case))
+    return _without_doubtful_leaker(_rival_first(one, bench, tried, catalogue) or one)
+
+
+def conclude_rival(case: Case, tried: Sequence[Candidate], catalogue: Catalogue, priors: Priors) -> Conclusion | None:
+    """Where nobody stands out on any starved core: a rival whose own numbers explain the time of one; the surest."""
+    made = (
+        conclude(case, one if one.suspect is not None else replace(one, suspect=_NOBODY), (), catalogue, priors)
+        for one in tried
+    )
+    return max(
+        (one for one in made if one is not None and one.rival is not None),
+        key=lambda one: one.confidence,
+        default=None,
+    )
 
 
 def _strengths(one: Conclusion, case: Case, tried: Sequence[Candidate]) -> Conclusion:
     best, suspect, priors = one.candidate, one.suspect, one.priors
-    rival = max((each.score for each in tried if each is not best and _another(each, best)), default=0.0)
-    rival = max(rival, best.score * _beside(best, suspect, one.best.hypothesis, priors))
-    core = core_strength(best.run, case.symptom, case.named, rival, best.score, priors)
+    beside = best.score * _beside(best, suspect, one.best.hypothesis, priors)
+    core = _core(case, best, tried, beside, priors)
     who = who_strength(suspect, best.line_up, best.starvation, case.recorded, priors)
     mechanism = min(one.best.strength, priors.mechanism_weak_or if one.found.either is not None else 1.0)
     if product((core, who, mechanism)) >= priors.again_believed:
         core, who, mechanism = (one.again.raised(each, priors) for each in (core, who, mechanism))
     return replace(one, core=core, who=who, mechanism=mechanism)
+
+
+def _core(case: Case, best: Candidate, tried: Sequence[Candidate], beside: float, priors: Priors) -> float:
+    """How sure it is that this core's starvation made the symptom; `beside` is how well another one on it suits."""
+    rival = max((each.score for each in tried if each.run is not best.run and _another(each, best)), default=0.0)
+    return core_strength(best.run, case.symptom, case.named, max(rival, beside), best.score, priors)
+
+
+def _beside_rivals(one: Conclusion) -> Conclusion:
+    """With what rivals that are not ruled out take from it."""
+    standing = strongest(one.rivals, one.priors)
+    beside = 1 - one.priors.rival_takes * claim(standing, one.priors) if standing is not None else 1.0
+    return replace(one, beside=beside)
 
 
 def _another(one: Candidate, best: Candidate) -> bool:
@@ -156,36 +185,49 @@ def _beside(best: Candidate, suspect: Suspect, mechanism: Hypothesis, priors: Pr
 
 
 def explained_by(one: Weighed, candidate: Candidate, suspect: Suspect, priors: Priors) -> float:
-    """How much of the lost time a mechanism explains: of what the suspect took, what shows it. Time that could not be
-    sampled with interrupts off is the suspect's as well; what the hypervisor took is not."""
-    took, sampled = suspect.share, max(candidate.line_up.sampled, 0.05)
-    if sampled < priors.score_sampled:
-        took = took / sampled * max(sampled, 1 - candidate.run.share("steal"))
+    """How much of the lost time a mechanism explains: of what the suspect took beyond quiet times, what shows it. Time
+    that could not be sampled with interrupts off is the suspect's as well; what the hypervisor took is not."""
+    took = scaled(max(0.0, suspect.excess), candidate.starvation, priors)
     part = 1.0 if not one.functions else one.share
     return min(1.0, took) * min(1.0, part)
 
 
-def _rival_first(one: Conclusion, case: Case, bench: Bench, catalogue: Catalogue) -> Conclusion | None:
-    """With a rival as the cause that explains more of the lost time than the mechanism; None where there is none."""
-    priors = one.priors
+def _rival_first(one: Conclusion, bench: Bench, tried: Sequence[Candidate], catalogue: Catalogue) -> Conclusion | None:
+    """With a rival as the cause that explains more of the lost time than the mechanism; None where there is none.
+
+    What is known of the suspect bears on it no more: neither its baseline, nor what it did before other symptoms.
+    """
+    priors, case = one.priors, bench.case
     causes = {each.id: each for each in catalogue.rivals if each.cause}
     standing = [each for each in one.rivals if each.outcome == "not-ruled-out" and each.hypothesis in causes]
-    first = max(standing, key=lambda each: each.explains or 0.0, default=None)
-    if first is None or (first.explains or 0.0) <= explained_by(one.best, one.candidate, one.suspect, priors):
+    first = max(standing, key=lambda each: claim(each, priors), default=None)
+    if first is None or claim(first, priors) <= explained_by(one.best, one.candidate, one.suspect, priors):
         return None
     rival = causes[first.hypothesis]
-    rest = tested(replace(bench, cause=rival.id, explained=frozenset()), catalogue)
-    owner = _stopped(one, case) if rival.noticed_only else None
-    return replace(
-        one,
-        rival=rival,
-        rival_test=first,
-        rivals=rest,
-        subject=owner.subject if owner is not None else None,
-        doubt_of_subject=owner.doubt if owner is not None else "",
-        mechanism=rival_strength(first.explains or 0.0, priors),
-        who=1.0,
-        whom=priors.subject_ordered if owner is not None else priors.subject_nobody,
+    owner = _stopped(one, case) if rival.fact == QUOTA_STOPPED else None
+    sure = rival_strength(claim(first, priors), priors)
+    uncompared = not compared(bench, rival)
+    if uncompared:
+        never = constant(one.starvation, case.recorded, priors)
+        sure = min(sure, priors.who_constant) if never else sure * priors.who_guess
+    return _beside_rivals(
+        replace(
+            one,
+            rival=rival,
+            rival_test=first,
+            instead_of=one,
+            uncompared=uncompared,
+            rivals=tested(replace(bench, cause=rival.id), catalogue),
+            again=Recurrence(),
+            leak=None,
+            orderer=None,
+            subject=owner.subject if owner is not None else None,
+            doubt_of_subject=owner.doubt if owner is not None else "",
+            core=_core(case, one.candidate, tried, 0.0, priors),
+            who=1.0,
+            mechanism=sure,
+            whom=priors.subject_ordered if owner is not None else priors.subject_nobody,
+        )
     )
 
 
@@ -205,27 +247,38 @@ def _stopped(one: Conclusion, case: Case) -> Owner | None:
 # -- whom to act on --------------------------------------------------------------------------------------------
 
 
+def _with_either_subject(one: Conclusion, case: Case) -> Conclusion:
+    """With whom to act on; where it may be either of two mechanisms, only if it is the same one for both."""
+    found, either = _with_subject(one, case), one.found.either
+    if either is None:
+        return found
+    other = _with_subject(replace(one, found=replace(one.found, best=either)), case)
+    if other.subject == found.subject:
+        return replace(found, whom=min(found.whom, other.whom))
+    return replace(one, whom=one.priors.subject_nobody)
+
+
 def _with_subject(one: Conclusion, case: Case) -> Conclusion:
     """With whom to act on, and how sure that is. What was left behind is the leaker's, not the walker's."""
     priors, suspect, mechanism = one.priors, one.suspect, one.best.hypothesis
     known = identities(case.leaks)
     if mechanism.grows:
-        leak = to_blame(attribute(case.leaks, mechanism.grows))
+        leak = to_blame(attribute(case.leaks, mechanism.grows, priors), priors)
         if leak is None:
             return replace(one, whom=priors.subject_nobody)
         return replace(one, leak=leak, subject=leak.subject, doubt_of_subject=leak.doubt, whom=leak.strength)
     if mechanism.ordered_by is not None:
         orderer = orderer_of(mechanism.ordered_by, one.starvation, suspect, one.facts, priors)
         if orderer is not None:
-            whose = _owner(known, orderer.name, (orderer.cgroup,))
-            return _of(replace(one, orderer=orderer), whose, priors.subject_ordered)
+            sender = whose(known, orderer.name, (orderer.cgroup,))
+            return _of(replace(one, orderer=orderer), sender, priors.subject_ordered)
     if suspect.context:
         return replace(one, whom=priors.subject_nobody)
     if mechanism.ordered_by is not None and mechanism.ordered_by.own_cgroup and suspect.processes > 1:
         # Whose children they are was not seen; a unit or container that holds them all is to blame in any case.
         holder = next((owner for path in _cgroups(suspect) if (owner := known.actor(path)) is not None), None)
         return _of(one, holder, priors.subject_ordered)
-    return _of(one, _owner(known, suspect.name, _cgroups(suspect)), priors.subject_sure)
+    return _of(one, whose(known, suspect.name, _cgroups(suspect)), priors.subject_sure)
 
 
 def _of(one: Conclusion, owner: Owner | None, sure: float) -> Conclusion:
@@ -236,15 +289,6 @@ def _of(one: Conclusion, owner: Owner | None, sure: float) -> Conclusion:
 
 def _cgroups(suspect: Suspect) -> tuple[str, ...]:
     return tuple(dict.fromkeys((suspect.cgroup, *suspect.cgroups)))
-
-
-def _owner(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
-    """Unit, else container, else the process itself; a thread of the kernel is the kernel's."""
-    paths = tuple(cgroups)
-    for path in paths:
-        if (owner := known.actor(path)) is not None:
-            return owner
-    return Owner(Subject("kernel" if is_the_kernels(name, paths) else "process", name))
 
 
 def _without_doubtful_leaker(one: Conclusion) -> Conclusion:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from necroscope.case import Case, Gap
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.judge.candidates import Candidate, candidates
-from necroscope.diagnose.judge.conclusion import Conclusion, conclude, explained_by, rival_strength
+from necroscope.diagnose.judge.conclusion import Conclusion, conclude, conclude_rival, explained_by, rival_strength
 from necroscope.diagnose.judge.links import core_link, links, process_of, symptom_link
 from necroscope.diagnose.judge.mechanism import Weighed
 from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
 from necroscope.diagnose.judge.others import may_have_been, no_core, others
-from necroscope.diagnose.judge.rivals import Bench, tested
+from necroscope.diagnose.judge.rivals import Bench, claim, tested
 from necroscope.diagnose.judge.suspect_facts import facts_of
 from necroscope.diagnose.leak import words
 from necroscope.diagnose.leak.remedies import remedies as leak_remedies
@@ -28,12 +28,10 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
     """Why the symptom of a case happened: the cause with the links that lead to it, or what is missing to name one."""
     gap = unseen(case)
     tried = candidates(case.symptom, case.named, case.starvations, case.starts, priors)
-    best = tried[0] if tried and tried[0].score >= priors.score_least and tried[0].suspect is not None else None
-    if best is None or (gap is not None and not stands_anyway(best, case)):
-        return _unexplained(case, tried, gap, None, catalogue, priors)
-    one = conclude(case, best, tried, catalogue, priors)
+    one = _concluded(case, tried, gap, catalogue, priors)
     if one is None or one.confidence < priors.floor:
         return _unexplained(case, tried, gap, one, catalogue, priors)
+    best, blamed = one.candidate, one.suspect if one.rival is None else None
     cause = Cause(one.kind, one.subject, process_of(one), best.run.cpu, one.confidence)
     return Verdict(
         "explained" if one.whole else "partly-explained",
@@ -48,11 +46,23 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
         links=links(case, one, one.rivals),
         tested=(
             *(each for each in one.rivals if each.outcome != "not-ruled-out"),
-            *others(case, tried, one.suspect, best, priors),
+            *others(case, tried, blamed, best, priors),
             *one.found.ruled_out,
         ),
         candidates=_weighed(case, one, tried, catalogue),
     )
+
+
+def _concluded(
+    case: Case, tried: Sequence[Candidate], gap: Gap | None, catalogue: Catalogue, priors: Priors
+) -> Conclusion | None:
+    """What is concluded of the best starvation; where nobody stands out on it, of a rival."""
+    best = tried[0] if tried and tried[0].score >= priors.score_least and tried[0].suspect is not None else None
+    if gap is not None and (best is None or not stands_anyway(best, case)):
+        return None
+    if best is None:
+        return conclude_rival(case, tried, catalogue, priors)
+    return conclude(case, best, tried, catalogue, priors)
 
 
 def _unexplained(
@@ -69,7 +79,7 @@ def _unexplained(
     if tried:
         made.append(core_link(case, tried[0].run, tried[0].starvation.average_busy))
     if best is not None and best.suspect is not None:
-        rivals = one.rivals if one is not None else _rivals(case, best, catalogue, priors)
+        rivals = _all_rivals(one) if one is not None else _rivals(case, best, catalogue, priors)
         made += [each for each in (may_have_been(case, tried, priors),) if each is not None]
         made += [replace(each, strength=None) for each in _standing(rivals)]
         rest = tuple(each for each in rivals if each.outcome != "not-ruled-out")
@@ -100,6 +110,11 @@ def _rivals(case: Case, best: Candidate, catalogue: Catalogue, priors: Priors) -
     return tested(Bench(case, best.starvation, best.suspect, facts, priors), catalogue)
 
 
+def _all_rivals(one: Conclusion) -> tuple[Tested, ...]:
+    """With the one that would have been the cause."""
+    return (one.rival_test, *one.rivals) if one.rival_test is not None else one.rivals
+
+
 def _standing(rivals: Iterable[Tested]) -> list[Link]:
     return [
         Link("not-ruled-out", f"{one.hypothesis} is not ruled out: {one.because}", one.evidence)
@@ -117,15 +132,17 @@ def _weighed(
     """Causes that were weighed, the one of the verdict first."""
     process, cpu, priors = process_of(one), one.candidate.run.cpu, one.priors
     explains = (
-        (one.rival_test.explains or 0.0)
+        claim(one.rival_test, priors)
         if one.rival_test is not None
         else explained_by(one.best, one.candidate, one.suspect, priors)
     )
     found = [CandidateCause(one.kind, cpu, process, round(explains, 3), one.confidence, "best match")]
-    found += [_mechanism(one, each) for each in ((one.best,) if one.rival is not None else ())]
-    found += [_mechanism(one, each) for each in one.found.others]
+    mine = one.instead_of or one
+    found += [_mechanism(mine, each) for each in ((one.best,) if one.rival is not None else ())]
+    found += [_mechanism(mine, each) for each in one.found.others]
     found += [_rival(one, each) for each in one.rivals if each.outcome == "not-ruled-out" and _may_be(each, catalogue)]
-    for other in tried[1 : 1 + _OTHERS]:
+    apart = [each for each in tried if each.run is not one.candidate.run]
+    for other in apart[:_OTHERS]:
         again = conclude(case, other, tried, catalogue, priors) if other.score >= priors.score_least else None
         if again is not None and other.run.cpu != cpu:
             because = f"score {other.score:.2f} against {one.candidate.score:.2f}"
@@ -141,14 +158,14 @@ def _may_be(rival: Tested, catalogue: Catalogue) -> bool:
 
 
 def _rival(one: Conclusion, each: Tested) -> CandidateCause:
-    part, priors = each.explains or 0.0, one.priors
+    part, priors = claim(each, one.priors), one.priors
     sure = one.core * rival_strength(part, priors) * priors.subject_nobody
     return CandidateCause(each.hypothesis, one.candidate.run.cpu, None, part, round(sure, 3), each.because)
 
 
 def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:
     explains = explained_by(each, one.candidate, one.suspect, one.priors)
-    sure = one.core * one.who * each.strength * one.whom * one.beside
+    sure = min(one.confidence, one.core * one.who * each.strength * one.whom * one.beside)
     because = (
         f"{share(each.share)} of the samples show it; strength {each.strength:.2f} against {one.best.strength:.2f}"
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from necroscope.case import Case, Run
 from necroscope.clock import NS, iso
-from necroscope.diagnose.judge.candidates import constant
+from necroscope.diagnose.judge.candidates import constant, is_own
 from necroscope.diagnose.judge.conclusion import Conclusion
 from necroscope.diagnose.judge.mechanism import Weighed
 from necroscope.diagnose.judge.recurrence import projection
-from necroscope.diagnose.judge.rivals import strongest
+from necroscope.diagnose.judge.rivals import claim, strongest
 from necroscope.diagnose.judge.suspects import SOFTIRQ_THREAD, title, top_functions, unusual
 from necroscope.diagnose.judge.wording import by_chance, named_core, when
 from necroscope.diagnose.leak import words
@@ -21,6 +21,7 @@ from necroscope.verdict import Link, ProcessRef, Tested
 _SPLIT = ("system", "softirq", "irq", "user", "steal")
 _NO_IDLE = 0.96
 _WAITED_S = 0.2
+_DELAYED = 0.01
 _WAITS_TOLD = 3
 _SURE_ENOUGH = 0.95
 
@@ -96,7 +97,7 @@ def _core_doubt(case: Case, one: Conclusion) -> str:
 def _blocked(one: Conclusion) -> Link | None:
     run, numbers = one.candidate.run, one.facts
     waits = sorted(one.starvation.waits, key=lambda wait: -wait.seconds)
-    others = [wait for wait in waits if wait.name != one.suspect.name and wait.seconds >= _WAITED_S]
+    others = [wait for wait in waits if wait.seconds >= _WAITED_S and (one.rival or not is_own(wait, one.suspect))]
     evidence = [
         Evidence(
             f"{wait.name} (pid {wait.pid}) waited {span(wait.seconds)} for a core",
@@ -107,7 +108,7 @@ def _blocked(one: Conclusion) -> Link | None:
         )
         for wait in others[:_WAITS_TOLD]
     ]
-    if (delay := numbers.get("cpu_run_delay_seconds_core")) is not None:
+    if (delay := numbers.get("cpu_run_delay_seconds_core", 0.0)) >= _DELAYED:
         text = f"tasks waited {delay:.2f} s a second for core {run.cpu}"
         evidence.append(Evidence(text, "run-delay", round(delay, 2), "s/s", run.window))
     if (squeezed := numbers.get("softnet_squeezed_rounds_core", 0.0)) >= 1:
@@ -127,7 +128,7 @@ def _on_core(case: Case, one: Conclusion) -> Link:
         usual = f"in {line_up.blocks} quiet windows it took {share(suspect.before)}; {by_chance(suspect.chance)}"
         evidence.append(Evidence(usual, "samples", round(suspect.before, 4), "share of the core"))
     functions = ", ".join(f"{name} {share(part)}" for name, part in top_functions(suspect.stacks))
-    where = f"{share(suspect.kernel)} of that in the kernel; most of it in {functions}"
+    where = f"{share(suspect.kernel)} of that in the kernel" + (f"; most of it in {functions}" if functions else "")
     evidence.append(Evidence(where, "samples", round(suspect.kernel, 3), "share", run.window))
     if suspect.cgroup:
         evidence.append(Evidence(f"its cgroup is {suspect.cgroup}", "samples", suspect.cgroup))
@@ -163,7 +164,9 @@ def _kept_away(case: Case, run: Run) -> str:
 
 
 def process_of(one: Conclusion) -> ProcessRef | None:
-    """Who was on the core; of soft interrupts the kernel's thread, where it worked them off."""
+    """Who was on the core; of soft interrupts the kernel's thread, where it worked them off. A rival is nobody."""
+    if one.rival is not None:
+        return None
     if one.suspect.context and one.suspect.pid is not None:
         return ProcessRef(f"{SOFTIRQ_THREAD}{one.candidate.run.cpu}", one.suspect.pid)
     return ProcessRef(one.suspect.name, one.suspect.pid) if one.suspect.name else None
@@ -208,7 +211,9 @@ def _rival(one: Conclusion) -> Link:
     """The rival that explains more than any mechanism."""
     rival, mine = one.rival, one.rival_test
     assert rival is not None and mine is not None  # noqa: PT018  the caller asks for it only then
-    doubt = f"it explains {share(mine.explains or 0.0)} of the lost time"
+    doubt = f"it explains {share(claim(mine, one.priors))} of the lost time"
+    if one.uncompared:
+        doubt = f"nothing is known of quiet times to compare it with; {doubt}"
     return Link("mechanism", f"{rival.title}: {mine.because}", mine.evidence, _round(one.mechanism), doubt)
 
 
@@ -265,11 +270,17 @@ def _leak_doubt(one: Conclusion) -> str:
 
 def standing(one: Conclusion, rivals: tuple[Tested, ...]) -> Iterator[Link]:
     """Rivals whose own numbers speak for them; the strongest of them lowers the confidence."""
-    first = strongest(rivals)
+    first = strongest(rivals, one.priors)
     for each in rivals:
         if each.outcome != "not-ruled-out":
             continue
         strength = _round(one.beside) if each is first else None
         claim = f"{each.hypothesis} is not ruled out: {each.because}"
-        doubt = f"its own numbers explain {share(each.explains or 0.0)} of the lost time" if each is first else ""
+        doubt = _rival_doubt(each) if each is first else ""
         yield Link("not-ruled-out", claim, each.evidence, strength, doubt)
+
+
+def _rival_doubt(one: Tested) -> str:
+    if one.explains is None:
+        return "how much of the lost time it cost is not known"
+    return f"its own numbers explain {share(one.explains)} of the lost time"

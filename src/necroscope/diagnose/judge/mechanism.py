@@ -70,19 +70,18 @@ def mechanism_of(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: P
             ruled_out.append(_refuted(one, judged))
         else:
             weighed.append(_weighed(one, judged, priors))
-    sure = [one for one in weighed if one.strength >= priors.mechanism_carries]
-    sure = [one for one in sure if not _beside_user_code(one, suspect, priors)]
-    best = _most_specific(sure, suspect, priors) or _storm(suspect, facts, catalogue, priors)
+    fitting = [one for one in weighed if not _beside_user_code(one, suspect, priors)]
+    compete = [one for one in fitting if one.strength >= priors.mechanism_carries]
+    best = _most_specific(compete, suspect, priors) or _storm(suspect, facts, catalogue, priors)
     if best is None:
-        weak = [one for one in weighed if one.share >= priors.mechanism_weak_share]
-        weak = [one for one in weak if not _beside_user_code(one, suspect, priors)]
-        best = max(weak, key=lambda one: (one.hypothesis.priority, one.value), default=None)
+        compete = [one for one in fitting if one.share >= priors.mechanism_weak_share]
+        best = max(compete, key=lambda one: (one.hypothesis.priority, one.value), default=None)
     if best is None:
         best = _nameless(suspect, facts, catalogue, priors)
     if best is None:
         return None
     others = tuple(sorted((one for one in weighed if one is not best), key=lambda one: -one.value))
-    return Found(best, _either(best, sure, suspect, priors), others, tuple(ruled_out))
+    return Found(best, _either(best, compete, suspect, priors), others, tuple(ruled_out))
 
 
 def _most_specific(sure: Sequence[Weighed], suspect: Suspect, priors: Priors) -> Weighed | None:
@@ -103,11 +102,11 @@ def within(one: Weighed, other: Weighed, suspect: Suspect) -> float:
     return both / own if own > 0 else 0.0
 
 
-def _either(best: Weighed, sure: Sequence[Weighed], suspect: Suspect, priors: Priors) -> Weighed | None:
+def _either(best: Weighed, compete: Sequence[Weighed], suspect: Suspect, priors: Priors) -> Weighed | None:
     """Another one that explains other samples about as well."""
     apart = (
         one
-        for one in sure
+        for one in compete
         if one is not best
         and one.hypothesis.id not in best.hypothesis.same
         and best.hypothesis.id not in one.hypothesis.same
@@ -167,9 +166,11 @@ def _nameless(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: Prio
     entry = catalogue.nameless("user" if computes else "kernel")
     if entry is None:
         return None
+    judged = judge_facts(entry, facts, priors)
     strength = _hog(suspect, facts, priors) if computes else _unnamed(suspect, facts, priors)
-    part = 1 - suspect.kernel if computes else suspect.kernel
-    return Weighed(entry, part, (), judge_facts(entry, facts, priors), strength)
+    if judged.refuted:
+        strength = min(strength, priors.hog_nobody)
+    return Weighed(entry, 1 - suspect.kernel if computes else suspect.kernel, (), judged, strength)
 
 
 def _hog(suspect: Suspect, facts: Facts, priors: Priors) -> float:

@@ -106,5 +106,6 @@ def _counters(case: Case) -> Iterator[Missing]:
 def not_sure(one: Conclusion | None) -> Iterator[Missing]:
     """Why somebody who was looked at is not named."""
     if one is not None:
-        text = f"certainty: {title(one.suspect)} is the best match, with a confidence of {one.confidence:.2f}"
+        best = one.rival.title if one.rival is not None else title(one.suspect)
+        text = f"certainty: {best} is the best match, with a confidence of {one.confidence:.2f}"
         yield Missing(f"{text}, which is below {one.priors.floor:.2f}", "another symptom would make it clearer")

@@ -13,7 +13,8 @@ from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis, filled
 from necroscope.diagnose.hypotheses.stack_match import share_in, share_innermost
-from necroscope.diagnose.judge.suspects import title
+from necroscope.diagnose.judge.candidates import told_by_samples
+from necroscope.diagnose.judge.suspects import title, unusual
 from necroscope.diagnose.priors import Priors
 from necroscope.model import Evidence
 from necroscope.quantity import count, plural, share
@@ -47,12 +48,24 @@ def tested(bench: Bench, catalogue: Catalogue) -> tuple[Tested, ...]:
         "events": _events,
     }
     known = catalogue.of(bench.cause)
-    apart = (one for one in catalogue.rivals if not _same(one, bench.cause, known))
+    apart = (one for one in catalogue.rivals if not _same(one, bench, known))
     return tuple(_judged(measures[one.measure](bench, one), bench.priors) for one in apart)
 
 
-def _same(rival: Hypothesis, cause: str, known: Hypothesis | None) -> bool:
-    return cause in (rival.id, *rival.same) or (known is not None and rival.id in known.same)
+def _same(rival: Hypothesis, bench: Bench, known: Hypothesis | None) -> bool:
+    """Whether a rival is the cause, or measures what the cause itself is: interrupts that have the core are both."""
+    if bench.cause and bench.suspect.context in rival.modes:
+        return True
+    return bench.cause in (rival.id, *rival.same) or (known is not None and rival.id in known.same)
+
+
+def compared(bench: Bench, rival: Hypothesis) -> bool:
+    """Whether it is known of quiet times what a rival measures."""
+    if rival.measure == "modes":
+        return _before(bench, rival) is not None
+    if rival.measure in ("rise", "drop"):
+        return f"{rival.fact}_before" in bench.facts
+    return bench.suspect.before is not None
 
 
 def _judged(one: Tested, priors: Priors) -> Tested:
@@ -84,37 +97,46 @@ def _untested(one: Hypothesis) -> Tested:
 def _samples(bench: Bench, one: Hypothesis) -> Tested:
     """The share of the core's samples in its functions, and not because the cause was in them."""
     everybody = bench.starvation.line_up.everybody
-    if everybody is None:
+    if everybody is None or not everybody.stacks:
         return _untested(one)
+    lost = told_by_samples(bench.starvation, bench.priors)
     part = share_innermost(everybody.stacks, one.functions, bench.explained)
     below, own = share_in(everybody.stacks, one.functions), share_in(everybody.stacks, one.own_work)
     carries = one.own_work and bench.explained and below >= bench.priors.rival_stands
     if carries and own <= bench.priors.rival_own_work * below:
         text = f"{share(below)} of the core's samples were below it, but {share(own)} in its own work"
-        return _told(bench, one, text, own, "samples", own)
-    return _told(bench, one, filled(one.says, part), part, "samples", part)
+        return _told(bench, one, text, own, "samples", own * lost)
+    return _told(bench, one, filled(one.says, part), part, "samples", part * lost)
 
 
 def _modes(bench: Bench, one: Hypothesis) -> Tested:
-    """A share of the core's time by its own counters; of interrupts also by samples."""
+    """How far a share of the core's time is above quiet times, by its own counters; of interrupts also by samples."""
     run = bench.starvation.run
     part = sum(run.share(mode) for mode in one.modes)
     if "irq" in one.modes or "softirq" in one.modes:
         part = max(part, sum(each.share for each in bench.starvation.line_up.suspects if each.context))
     elif not run.counted:
         return _untested(one)
-    return _told(bench, one, filled(one.says, part), part, "cpu" if run.counted else "samples", part)
+    before = _before(bench, one)
+    text = one.says_with(part, before)
+    return _told(bench, one, text, part, "cpu" if run.counted else "samples", part - (before or 0.0))
+
+
+def _before(bench: Bench, one: Hypothesis) -> float | None:
+    """The share of the core's time in quiet times; None: not known."""
+    known = [bench.facts.get(f"core_{mode}_before") for mode in one.modes]
+    return None if None in known else sum(each for each in known if each is not None)
 
 
 def _rise(bench: Bench, one: Hypothesis) -> Tested:
-    """How far a number is above quiet times."""
+    """How far a number is above quiet times; all of it, where nothing is known of these."""
     if one.fact not in bench.facts:
         return _untested(one)
-    now, before = bench.facts[one.fact], bench.facts.get(f"{one.fact}_before", 0.0)
-    text = filled(one.says, now, before=before)
+    now, before = bench.facts[one.fact], bench.facts.get(f"{one.fact}_before")
+    text = one.says_with(now, before)
     if one.noticed_only and not bench.case.symptom.noticed:
         return _told(bench, one, f"{text}; what is stopped takes no core", now, one.fact, 0.0)
-    return _told(bench, one, text, now, one.fact, one.scale * (now - before))
+    return _told(bench, one, text, now, one.fact, one.scale * (now - (before or 0.0)))
 
 
 def _drop(bench: Bench, one: Hypothesis) -> Tested:
@@ -127,38 +149,54 @@ def _drop(bench: Bench, one: Hypothesis) -> Tested:
 
 
 def _others(bench: Bench, one: Hypothesis) -> Tested:
-    """Who else was on the core, and how idle the other ones were: nothing that explains lost time by itself."""
-    suspect, window = bench.suspect, bench.starvation.run.window
-    number = sum(
-        1
-        for each in bench.starvation.line_up.suspects
-        if not each.context and each.share >= _SHARES_IT and (each.name, each.cgroup) != (suspect.name, suspect.cgroup)
-    )
-    text = f"{share(suspect.share)} of the core went to {title(suspect)}; {filled(one.says, number)}"
-    evidence = [Evidence(text, "samples", number, "processes", window)]
+    """How much others took of the core beyond quiet times, and how idle the other cores were."""
+    suspect, line_up, window = bench.suspect, bench.starvation.line_up, bench.starvation.run.window
+    apart = [each for each in line_up.suspects if not each.context and not _together(each, suspect)]
+    many = [each for each in apart if each.share >= _SHARES_IT]
+    text = f"{share(suspect.share)} of the core went to {title(suspect)}; {filled(one.says, len(many))}"
+    evidence = [Evidence(text, "samples", len(many), "processes", window)]
     if (idle := bench.starvation.elsewhere_idle) is not None:
         spare = f"the other cores were idle {share(idle)} of the time"
         evidence.append(Evidence(spare, "cpu", round(idle, 3), "share", window))
-    return Tested(one.id, "ruled-out", "; ".join(each.text for each in evidence), tuple(evidence), 0.0)
+    took = sum(each.excess for each in many if each.before is not None and unusual(each, bench.priors))
+    found = _told(bench, one, "; ".join(each.text for each in evidence), len(many), "samples", took)
+    return replace(found, evidence=tuple(evidence))
+
+
+def _together(one: Suspect, suspect: Suspect) -> bool:
+    """Whether it is the suspect, or works beside it in the same cgroup."""
+    known = suspect.cgroup not in ("", "/")
+    return (
+        (one.name, one.cgroup) == (suspect.name, suspect.cgroup)
+        or bool(set(one.pids) & set(suspect.pids))
+        or (known and one.cgroup == suspect.cgroup)
+    )
 
 
 def _events(bench: Bench, one: Hypothesis) -> Tested:
-    """Complaints of the hardware near the symptom, and rates of errors."""
-    window = bench.starvation.run.window
-    rates = [bench.facts[name] for name in one.facts if name in bench.facts]
+    """Complaints of the hardware near the symptom, and rates of errors. How much time they cost they do not say."""
+    facts, window = bench.facts, bench.starvation.run.window
+    rates = {name: facts[name] for name in one.facts if name in facts}
     number = len(bench.case.hardware)
     kinds = ", ".join(dict.fromkeys(each.kind for each in bench.case.hardware))
     events = f"{plural(number, 'hardware error')} in the kernel's log" + (f" ({kinds})" if kinds else "")
     if not rates and not number:
         evidence = (Evidence(events, "events", number, "events"),)
         return Tested(one.id, "untested", f"{events}; {one.untested}", evidence)
-    text = f"{filled(one.says, round(sum(rates), 1))}; {events}" if rates else f"{events}; {one.untested}"
-    evidence = (Evidence(text, "nic", round(sum(rates), 2), "1/s", window),)
-    found = Tested(one.id, "ruled-out", text, evidence, 0.0)
-    return replace(found, outcome="not-ruled-out") if number else found
+    total = sum(rates.values())
+    text = f"{filled(one.says, round(total, 1))}; {events}" if rates else f"{events}; {one.untested}"
+    evidence = (Evidence(text, "nic", round(total, 2), "1/s", window),)
+    more = sum(rate - facts.get(f"{name}_before", 0.0) for name, rate in rates.items())
+    stands = number or more >= bench.priors.rival_errors
+    return Tested(one.id, "not-ruled-out" if stands else "ruled-out", text, evidence, None if stands else 0.0)
 
 
-def strongest(outcomes: Sequence[Tested]) -> Tested | None:
+def strongest(outcomes: Sequence[Tested], priors: Priors) -> Tested | None:
     """The rival that explains most of what is not ruled out."""
     standing = [one for one in outcomes if one.outcome == "not-ruled-out"]
-    return max(standing, key=lambda one: one.explains or 0.0, default=None)
+    return max(standing, key=lambda one: claim(one, priors), default=None)
+
+
+def claim(one: Tested, priors: Priors) -> float:
+    """How much of the lost time a rival claims."""
+    return one.explains if one.explains is not None else priors.rival_unmeasured

@@ -10,6 +10,9 @@ from necroscope.diagnose.hypotheses.stack_match import share_in
 from necroscope.diagnose.judge.candidates import waited_share
 
 Facts = dict[str, float]
+QUOTA_STOPPED = "quota_stopped"
+"""How many seconds of each second a quota stopped the cgroup that it stopped most."""
+_THROTTLED = "throttle_throttled_seconds"
 _COMING_AND_GOING = 8.0
 _STARTS = 3
 _CORE_MODES = ("user", "system", "irq", "softirq", "steal")
@@ -32,13 +35,17 @@ def facts_of(one: Starvation, suspect: Suspect, catalogue: Catalogue) -> Facts:
     measured = {name: share_in(suspect.stacks, functions) for name, functions in catalogue.measures.items()}
     starts = _starts(one.numbers, run, suspect, one.line_up)
     facts = {**one.numbers, **core, **own, **measured, **starts, **_each_start(starts, run, suspect)}
-    if (waited := waited_share(one.waits, run, suspect.name)) is not None:
+    if (waited := waited_share(one.waits, run, suspect)) is not None:
         facts["victim_waited"] = waited
     outside, handled = facts.get("nic_rx_packets"), facts.get("softnet_processed_packets_core")
     if outside is not None and handled:
         facts["packets_from_outside"] = outside / handled
     if (quota := most_risen(one)) is not None:
-        facts["quota_stopped"], facts["quota_stopped_before"] = quota.stopped, quota.before or 0.0
+        facts[QUOTA_STOPPED] = quota.stopped
+        facts |= {f"{QUOTA_STOPPED}_before": quota.before} if quota.before is not None else {}
+    elif _THROTTLED in facts:
+        # Quotas there are, and none of them stopped anybody.
+        facts[QUOTA_STOPPED] = facts[f"{QUOTA_STOPPED}_before"] = 0.0
     return facts
 
 

@@ -50,7 +50,7 @@ def orderer_of(
 ) -> Orderer | None:
     """Who ordered the suspect's work; None where nobody stands out."""
     own = suspect.cgroup if ordered.own_cgroup and suspect.cgroup not in ("", "/") else ""
-    least = ordered.least if own or not ordered.outside else _least(ordered, facts)
+    least = ordered.least if own else _least(ordered, facts)
     first = next(iter(_ranked(ordered, one, own)), None)
     if first is None or least is None or first.part < priors.order_part or first.seconds < least * one.run.seconds:
         return None
@@ -59,7 +59,9 @@ def orderer_of(
 
 def _least(ordered: OrderedBy, facts: Mapping[str, float]) -> float | None:
     """For what share of the starved time somebody must have ordered it; None: what came from outside was sent
-    elsewhere, whatever a server here answers to it."""
+    elsewhere, whatever a server here answers to it. Whose cgroup is not known may be anybody."""
+    if not ordered.outside:
+        return ordered.least_unknown or ordered.least if ordered.own_cgroup else ordered.least
     came, handled = (facts.get(name) for name in ordered.outside)
     if came is None or not handled:
         return ordered.least_unknown or ordered.least

@@ -9,10 +9,11 @@ What other managers (container engines, machines) call a unit inside their own c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from necroscope.kernel_threads import is_the_kernels
 from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit
 from necroscope.model import Subject
 
@@ -153,6 +154,16 @@ class Identities:
             for short in dict.fromkeys(one_id[:_SHORT] for one_id in one.ids if len(one_id) >= _SHORT):
                 found[short] = (*found.get(short, ()), one)
         return found
+
+
+def whose(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
+    """Whom to act on about a process: its unit, else its container, else the process itself; a thread of the kernel is
+    the kernel's."""
+    paths = tuple(cgroups)
+    for path in paths:
+        if (owner := known.actor(path)) is not None:
+            return owner
+    return Owner(Subject("kernel" if is_the_kernels(name, paths) else "process", name))
 
 
 def identities(facts: LeakFacts) -> Identities:

@@ -18,11 +18,9 @@ def actions(verdict: Verdict) -> list[RenderableType]:
     """The section; nothing where nothing can be done."""
     if not verdict.remedies:
         return []
-    lines = head(HEAD)
-    lines += [bulleted(f"{number}.", _remedy(one)) for number, one in enumerate(verdict.remedies, 1)]
-    if text := what_goes_on(verdict):
-        lines.append(indented(Text(text, style="bold")))
-    return lines
+    first, *others = [bulleted(f"{number}.", _remedy(one)) for number, one in enumerate(verdict.remedies, 1)]
+    limit = what_goes_on(verdict)
+    return [*head(HEAD), first, *([indented(Text(limit, style="bold"), 5)] if limit else []), *others]
 
 
 def what_goes_on(verdict: Verdict) -> str:

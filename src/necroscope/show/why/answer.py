@@ -103,7 +103,11 @@ def confidence(cause: Cause, weakest: Link | None) -> Text:
 
 def process_in_words(process: ProcessRef) -> str:
     """Name and pid, where one is known."""
-    return plain(process.name) + (f" (pid {process.pid})" if process.pid is not None else "")
+    return f"{plain(process.name)}{_pid(process)}"
+
+
+def _pid(process: ProcessRef) -> str:
+    return f" (pid {process.pid})" if process.pid is not None else ""
 
 
 # -- by what, and who was on the core ------------------------------------------------------------------------
@@ -134,7 +138,7 @@ def _on_core(verdict: Verdict, cause: Cause, known: Known) -> str:
     where = f"Core {cause.cpu} was running" if cause.cpu is not None else "The core was running"
     role = known.roles.get(cause.kind, "")
     itself = subject is not None and subject.kind == "process" and _same(process, subject)
-    who = "that process itself" if itself else process_in_words(process)
+    who = f"that process itself{_pid(process)}" if itself else process_in_words(process)
     if role == "walker" and not itself:
         return f"{where} {who}, a bystander: stopping it would not help."
     if role == "kernel" and not itself:

@@ -46,7 +46,7 @@ def _cut(line: Text, width: int) -> Text:
 def _answer(verdict: Verdict, known: Known, width: int) -> Iterator[Text]:
     """Without the sentences that links tell."""
     for about, line in answer(verdict, known).items():
-        if about == "confidence":
+        if about in ("on-core", "confidence"):
             yield from _wrapped(line.plain, width)
         elif about != "core":
             yield Text("  ").append_text(line)

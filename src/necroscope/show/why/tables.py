@@ -38,7 +38,12 @@ def tested(verdict: Verdict) -> Iterator[RenderableType]:
 def _rows(verdict: Verdict, outcome: Outcome) -> Iterator[tuple[str, str]]:
     for one in verdict.tested:
         if one.outcome == outcome:
-            yield one.hypothesis.replace("-", " "), one.because
+            yield _name(one.hypothesis), one.because
+
+
+def _name(hypothesis: str) -> str:
+    """An id in words; what already is in words, as the name of a process, stays."""
+    return hypothesis if " " in hypothesis else hypothesis.replace("-", " ")
 
 
 def candidates(verdict: Verdict) -> Iterator[RenderableType]:
@@ -46,7 +51,7 @@ def candidates(verdict: Verdict) -> Iterator[RenderableType]:
     others = verdict.candidates[1:] if verdict.cause is not None else verdict.candidates
     if others:
         yield from head("Other candidates" if verdict.cause is not None else "Candidates")
-        yield pairs("~", ((one.kind.replace("-", " "), _weighed(one)) for one in others))
+        yield pairs("~", ((_name(one.kind), _weighed(one)) for one in others))
 
 
 def _weighed(one: CandidateCause) -> str:

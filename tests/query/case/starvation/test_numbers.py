@@ -142,3 +142,20 @@ def _use(pid: int) -> object:
     from necroscope.model import ProcessUse
 
     return ProcessUse(pid, 1, "walks", "/memory/walks", 0.1, 4.0, None, 1, 1)
+
+
+@pytest.mark.parametrize("usual", [0.0, 0.3])
+def test_what_the_core_usually_spends_its_time_on(tmp_path: Path, usual: float) -> None:
+    node = _node()
+    node.does(1, 0, 90, usual, "", 0, mode="steal", sampled=0.0)
+    numbers = _starvation(node.write(tmp_path)).numbers
+    assert numbers["core_steal_before"] == pytest.approx(usual, abs=0.01)
+    assert numbers["core_user_before"] == pytest.approx(0.2, abs=0.01)
+    assert numbers["core_system_before"] == pytest.approx(0.05, abs=0.01)
+    assert "core_idle_before" not in numbers
+
+
+def test_without_counters_nobody_knows_what_the_core_usually_does(tmp_path: Path) -> None:
+    node = _node()
+    node.counted = False
+    assert not [name for name in _starvation(node.write(tmp_path)).numbers if name.startswith("core_")]

@@ -12,6 +12,7 @@ from necroscope.query.case.orders import Names, Orders
 from necroscope.query.case.starvation.callers import read_callers
 from necroscope.query.case.starvation.core_speed import speed_of
 from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
+from necroscope.query.case.starvation.mode_shares import usual_modes
 from necroscope.query.case.starvation.numbers import SIGNALS, Numbers, numbers_of
 from necroscope.query.case.starvation.processes import LOOK_NS, Processes
 from necroscope.query.case.starvation.quotas import THROTTLED, quotas_of, stopped_most
@@ -70,6 +71,7 @@ class StarvationReader:
         numbers: Numbers = {
             **numbers_of(signals, run, quiet),
             **speed_of(signals, around.times, run, quiet),
+            **usual_modes(around.times, run, quiet),
             **stopped_most(quotas),
             "oom_events": float(self._oom_events(run)),
         }
