@@ -92,9 +92,9 @@ def _score(one: Starvation, suspect: Suspect | None, at_ns: int, named: NamedCor
 
 def told_by_samples(one: Starvation, priors: Priors) -> float:
     """How much of the core's time samples stand for. Time that could not be sampled with interrupts off went like the
-    rest; what the hypervisor took did not."""
+    rest; what the hypervisor took, and what was idle, did not."""
     sampled = _sampled(one.line_up)
-    return sampled if sampled >= priors.score_sampled else max(sampled, 1 - one.run.share("steal"))
+    return sampled if sampled >= priors.score_sampled else max(sampled, one.run.busy - one.run.share("steal"))
 
 
 def _sampled(line_up: LineUp) -> float:
