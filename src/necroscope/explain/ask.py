@@ -17,6 +17,7 @@ from necroscope.explain.unreported import Answer, unreported
 from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.symptom import choose, complaint, symptoms_in
+from necroscope.query.remembered import remembering
 from necroscope.query.sealed import again
 from necroscope.store.noticed import noticing
 from necroscope.store.reader import Snapshot, Store
@@ -71,7 +72,7 @@ def answer(
     known: Catalogue | None = None,
 ) -> Answer:
     """The verdict, and the case that it rests on."""
-    with noticing() as found:
+    with noticing() as found, remembering():
         made = again(lambda: _answer(FixedStore(store), Known.of(config, known), at_ns, event))
     return replace(made, verdict=replace(made.verdict, notes=_with(made.verdict.notes, found)))
 
@@ -116,7 +117,7 @@ def explain_all(
 
     `notes` tell what of the recording could not be read: symptoms may be missing then.
     """
-    with noticing() as noticed:
+    with noticing() as noticed, remembering():
         found, told = again(lambda: _explain_all(FixedStore(store), Known.of(config, known), most))
     if notes is not None:
         notes += _with(told, noticed)

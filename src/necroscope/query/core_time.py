@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +14,14 @@ from necroscope.event import Window
 from necroscope.model import MODES
 from necroscope.query.coarse_looks import Looked, left_over
 from necroscope.query.numbering import numbered
+from necroscope.query.remembered import remembered
 from necroscope.query.sealed import damage, opened
+from necroscope.store.catalog import Segment
 from necroscope.store.core_times import COARSE_NS
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]
+I32s = NDArray[np.int32]
 _COLUMNS = ["at_ns", "cpu", "passed_ms", *(f"{mode}_ms" for mode in MODES)]
 _MS_NS = 1_000_000
 # The look after the window tells about its last second. What tells about a longer time is in a segment that says so.
@@ -189,22 +193,32 @@ def _parts(snapshot: Snapshot, windows: Sequence[Window], notes: list[str] | Non
     for segment in snapshot.segments:
         if any(segment.overlaps(window) for window in wider):
             with damage(segment.file("cores"), notes):
-                file = opened(segment, "cores")
-                if file is not None:
-                    with file:
-                        yield _near(*_columns(file.read(columns=_COLUMNS, use_threads=False)), wider)
+                yield _near(*remembered(("cores", segment.path), partial(_of_segment, segment), _bytes), wider)
     live = snapshot.live.get("cores")
     if live is not None and live.num_rows:
         yield _near(*_columns(live), wider)
 
 
-def _near(at_ns: I64s, numbers: I64s, windows: Sequence[Window]) -> tuple[I64s, I64s]:
+def _of_segment(segment: Segment) -> tuple[I64s, I32s]:
+    """Times, and all other columns; nothing of a segment that has none."""
+    file = opened(segment, "cores")
+    if file is None:
+        return np.zeros(0, np.int64), np.zeros((0, len(_COLUMNS) - 1), np.int32)
+    with file:
+        return _columns(file.read(columns=_COLUMNS, use_threads=False))
+
+
+def _bytes(read: tuple[I64s, I32s]) -> int:
+    return sum(column.nbytes for column in read)
+
+
+def _near(at_ns: I64s, numbers: I32s, windows: Sequence[Window]) -> tuple[I64s, I64s]:
     rows = np.zeros(at_ns.size, np.bool_)
     for low, high in windows:
-        rows |= (at_ns >= low) & (at_ns - numbers[:, 1] * _MS_NS <= high - _LATER_NS)
-    return at_ns[rows], numbers[rows]
+        rows |= (at_ns >= low) & (at_ns - numbers[:, 1].astype(np.int64) * _MS_NS <= high - _LATER_NS)
+    return at_ns[rows], numbers[rows].astype(np.int64)
 
 
-def _columns(table: pa.Table) -> tuple[I64s, I64s]:
-    numbers = [np.nan_to_num(table[name].to_numpy()).astype(np.int64) for name in _COLUMNS[1:]]
+def _columns(table: pa.Table) -> tuple[I64s, I32s]:
+    numbers = [np.nan_to_num(table[name].to_numpy()).astype(np.int32) for name in _COLUMNS[1:]]
     return table["at_ns"].to_numpy(), np.stack(numbers, axis=1)

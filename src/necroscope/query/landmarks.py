@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from necroscope.errors import DAMAGE_HINT, BadInput
 from necroscope.event import Event, Window, event_of
+from necroscope.query.remembered import remembered_table
 from necroscope.query.sealed import damage, damaged, opened
 from necroscope.store.arrow import time_range
 from necroscope.store.catalog import Segment
@@ -51,6 +53,16 @@ def _chosen(
             event = event_of(row)
             found[event.id] = event
     return sorted(found.values(), key=lambda event: event.at_ns)
+
+
+def moments(snapshot: Snapshot, kind: str, source: str) -> list[int]:
+    """When events of a kind were that somebody told, in the whole recording, oldest first. Of what cannot be read
+    nothing is told."""
+    found: set[int] = set()
+    for table in _event_tables(snapshot, None, ["at_ns", "kind", "source"], []):
+        there = _says(table["kind"], kind.__eq__) & _says(table["source"], source.__eq__)
+        found.update(table["at_ns"].to_numpy()[there].tolist())
+    return sorted(found)
 
 
 def _says(column: pa.ChunkedArray, wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
@@ -101,11 +113,16 @@ def _event_tables(snapshot: Snapshot, window: Window | None, columns: list[str],
 def _table(segment: Segment, name: str, columns: list[str], notes: list[str]) -> Any:
     """Columns of a table; None when the segment has none of it, or it cannot be read."""
     with damage(segment.file(name), notes):
-        file = opened(segment, name)
-        if file is not None:
-            with file:
-                return file.read(columns=columns, use_threads=False)
+        return remembered_table(("table", segment.path, name, *columns), partial(_read, segment, name, columns))
     return None
+
+
+def _read(segment: Segment, name: str, columns: list[str]) -> pa.Table | None:
+    file = opened(segment, name)
+    if file is None:
+        return None
+    with file:
+        return file.read(columns=columns, use_threads=False)
 
 
 def _symptom_tables(snapshot: Snapshot, window: Window, notes: list[str]) -> Iterator[Any]:

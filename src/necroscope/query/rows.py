@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from necroscope.event import Window
+from necroscope.query.remembered import remembered_table
 from necroscope.query.sealed import damage, opened
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 from necroscope.store.tables import SEGMENT
 
@@ -58,13 +61,21 @@ def _newest_first(
     for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
         if segment.overlaps(window):
             with damage(segment.file(table), notes):
-                file = opened(segment, table)
-                if file is not None:
-                    with file:
-                        there = [name for name in columns if name in file.schema_arrow.names]
-                        if lost := (set(columns) & set(_TABLES[table].as_it_began.names)) - set(there):
-                            raise KeyError(f"no {', '.join(sorted(lost))}")
-                        yield _with_all(file.read(columns=there, use_threads=False), columns)
+                key = "rows", segment.path, table, *columns
+                found = remembered_table(key, partial(_of_segment, segment, table, columns))
+                if found is not None:
+                    yield found
+
+
+def _of_segment(segment: Segment, table: str, columns: list[str]) -> pa.Table | None:
+    file = opened(segment, table)
+    if file is None:
+        return None
+    with file:
+        there = [name for name in columns if name in file.schema_arrow.names]
+        if lost := (set(columns) & set(_TABLES[table].as_it_began.names)) - set(there):
+            raise KeyError(f"no {', '.join(sorted(lost))}")
+        return _with_all(file.read(columns=there, use_threads=False), columns)
 
 
 def _with_all(table: pa.Table, columns: list[str]) -> pa.Table:

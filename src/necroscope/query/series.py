@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +14,17 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.event import Window
+from necroscope.query.remembered import remembered
 from necroscope.query.sealed import damage, opened
+from necroscope.store.catalog import Segment
 from necroscope.store.reader import Snapshot
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
 _TABLES = ("series", "ticks", "changes")
 Labels = tuple[tuple[str, str], ...]
+_Part = tuple[str, str, I64s, F64s]
+"""Name and labels of a signal, when it was looked at, and its values."""
 NEAR_NS = 10 * NS
 """How far from a window a look may be that still tells about it, where none lies within."""
 
@@ -70,8 +75,8 @@ def series_of(
     """The named signals in a window, by name; a name that ends in `*` asks for all that begin so."""
     wanted = tuple(names)
     found: dict[tuple[str, str], list[tuple[I64s, F64s]]] = {}
-    for tables in _parts(snapshot, window, [] if notes is None else notes):
-        for name, labels, at_ns, value in _values(tables, wanted):
+    for part in _parts(snapshot, window, wanted, [] if notes is None else notes):
+        for name, labels, at_ns, value in part:
             inside = (at_ns >= window[0]) & (at_ns <= window[1])
             if inside.any():
                 found.setdefault((name, labels), []).append((at_ns[inside], value[inside]))
@@ -88,41 +93,64 @@ def _joined(name: str, labels: str, parts: list[tuple[I64s, F64s]]) -> Series:
     return Series(name, tuple((str(key), str(one)) for key, one in pairs.items()), at_ns[order], value[order])
 
 
-def _parts(snapshot: Snapshot, window: Window, notes: list[str]) -> Iterator[dict[str, pa.Table]]:
+def _parts(
+    snapshot: Snapshot, window: Window, wanted: tuple[str, ...], notes: list[str]
+) -> Iterator[tuple[_Part, ...]]:
     for segment in snapshot.segments:
-        if not segment.overlaps(window):
-            continue
-        with damage(segment.file("series"), notes):
-            tables = {}
-            for name in _TABLES:
-                file = opened(segment, name)
-                if file is not None:
-                    with file:
-                        tables[name] = file.read(use_threads=False)
-            if len(tables) == len(_TABLES):
-                yield tables
+        if segment.overlaps(window):
+            with damage(segment.file("series"), notes):
+                yield remembered(("series", segment.path, wanted), partial(_of_segment, segment, wanted), _bytes)
     live = {name: snapshot.live[name] for name in _TABLES if name in snapshot.live}
     if len(live) == len(_TABLES):
-        yield live
+        yield tuple(_values(live.get, wanted))
 
 
-def _values(tables: dict[str, pa.Table], wanted: tuple[str, ...]) -> Iterator[tuple[str, str, I64s, F64s]]:
-    series = tables["series"]
-    names = series["name"].to_pylist()
-    chosen = [row for row, name in enumerate(names) if _asked(name, wanted)]
-    if not chosen:
+def _of_segment(segment: Segment, wanted: tuple[str, ...]) -> tuple[_Part, ...]:
+    """The named signals of a segment. Their values are read only where it has any."""
+
+    def read(name: str) -> pa.Table | None:
+        file = opened(segment, name)
+        if file is None:
+            return None
+        with file:
+            return file.read(use_threads=False)
+
+    return tuple(_values(read, wanted))
+
+
+def _bytes(parts: tuple[_Part, ...]) -> int:
+    return sum(at_ns.nbytes + value.nbytes + 300 for _, _, at_ns, value in parts)
+
+
+def _values(read: Callable[[str], pa.Table | None], wanted: tuple[str, ...]) -> Iterator[_Part]:
+    series = read("series")
+    if series is None or not (chosen := _chosen(series["name"], wanted)).size:
         return
-    columns = (series[name].to_pylist() for name in ("chunk", "series", "source", "labels", "scale"))
-    chunk_of, number_of, source_of, labels_of, scale_of = columns
-    ticks = _ticks(tables["ticks"])
-    changes = _changes(tables["changes"], {(chunk_of[row], number_of[row]) for row in chosen})
-    for row in chosen:
-        looks = ticks.get((chunk_of[row], source_of[row]))
-        mine = changes.get((chunk_of[row], number_of[row]))
+    looked, changed = read("ticks"), read("changes")
+    if looked is None or changed is None:
+        return
+    series = series.take(pa.array(chosen))
+    columns = (series[name].to_pylist() for name in ("name", "chunk", "series", "source", "labels", "scale"))
+    rows = list(zip(*columns, strict=True))
+    ticks = _ticks(looked)
+    changes = _changes(changed, {(chunk, number) for _, chunk, number, *_ in rows})
+    for name, chunk, number, source, labels, scale in rows:
+        looks = ticks.get((chunk, source))
+        mine = changes.get((chunk, number))
         if looks is not None and mine is not None:
             tick, units, told = mine
-            at_ns, value = _filled(*looks, tick, units, told, float(scale_of[row]))
-            yield names[row], labels_of[row], at_ns, value
+            yield name, labels, *_filled(*looks, tick, units, told, float(scale))
+
+
+def _chosen(names: pa.ChunkedArray, wanted: tuple[str, ...]) -> I64s:
+    """The rows of names that are asked for; each name is looked at once."""
+    words = names.combine_chunks()
+    if isinstance(words, pa.ChunkedArray):
+        words = words.unify_dictionaries().chunk(0) if words.num_chunks else pa.array([], pa.string())
+    if not pa.types.is_dictionary(words.type):
+        words = words.dictionary_encode()
+    asked = np.array([_asked(name, wanted) for name in words.dictionary.to_pylist()] or [False], np.bool_)
+    return np.flatnonzero(asked[words.indices.to_numpy(zero_copy_only=False)])
 
 
 def _asked(name: str, wanted: tuple[str, ...]) -> bool:

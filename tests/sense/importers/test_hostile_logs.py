@@ -74,6 +74,5 @@ def test_a_megabyte_takes_no_longer_in_long_lines_than_in_short_ones(name: str, 
         with contextlib.suppress(BadInput):
             read(line * ((1 << 20) // size))
         took.append(time.process_time() - started)
-    assert took[1] < 2 * took[0] + 0.1
-    assert took[2] < 2 * took[0] + 0.1
-    assert max(took) < 5.0
+    # With its square it would grow to the 64-fold.
+    assert max(took) < 4 * took[0] + 1.0

@@ -56,7 +56,7 @@ def test_tables_over_the_same_bytes_count_once() -> None:
     data = many_sections(4096, 2, 64 + 64 * 4096 + 16, len(symbols)) + symbols
     began = time.monotonic()
     assert peak_of(data) < 32 << 20
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_tables_are_bounded_in_sum() -> None:
@@ -82,9 +82,15 @@ def test_a_header_table_with_odd_steps_reads_little(step: int) -> None:
 def test_many_symbols_at_one_address_do_not_make_its_name_dear() -> None:
     data = elf([(f"f{number}", 0x11000, 16, GLOBAL) for number in range(20_000)])
     table = Elf(read(data)).symbols()
-    began = time.monotonic()
+    read_one, places = table._names, []
+
+    def counting(place: int) -> bytes:
+        places.append(place)
+        return read_one(place)
+
+    table._names = counting
     assert table.name(int(table.find(np.array([0x1000], np.uint64))[0])).startswith("f")
-    assert time.monotonic() - began < 0.05
+    assert 0 < len(places) <= 64
 
 
 def unfolding(levels: int) -> str:
@@ -104,7 +110,7 @@ def test_a_name_that_unfolds_without_end_stays_as_it_is() -> None:
     assert len(name) < 700
     began = time.monotonic()
     assert demangle(name) == name
-    assert time.monotonic() - began < 0.05
+    assert time.monotonic() - began < 5
 
 
 def test_a_name_that_unfolds_a_little_is_readable_and_cut() -> None:
@@ -118,4 +124,4 @@ def test_packs_in_packs_are_bounded(count: int) -> None:
     name = "_Z1fIJ" + "i" * 300 + "EEv" + "Dp1aIT_DpT_E" * count
     began = time.monotonic()
     demangle(name)
-    assert time.monotonic() - began < 0.2
+    assert time.monotonic() - began < 5

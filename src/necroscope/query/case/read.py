@@ -16,16 +16,15 @@ from necroscope.query.case.orders import Orders
 from necroscope.query.case.others import all_symptoms, other_symptoms
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import BEFORE_NS, CLOSE_NS, Surroundings, look_around
-from necroscope.query.case.symptom import EVER
 from necroscope.query.case.told import blinds_in, gaps_in, hardware_in, lost_in, starts_in
-from necroscope.query.landmarks import events
+from necroscope.query.landmarks import moments
 from necroscope.query.leak_facts import read_leak_facts
 from necroscope.query.sealed import damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.tables import SEGMENT
 from necroscope.verdict import Complaint, Strip
 
-BOOT = "boot"
+BOOT, RECORDER = "boot", "recorder"
 
 
 def read_case(
@@ -99,10 +98,5 @@ def _boots(store: FixedStore, leaks: LeakFacts) -> tuple[Boot, ...]:
     looks = leaks.zombies.looks
     if not any(number for _, number in looks):
         return ()
-    began = store.once("boots", lambda: _began(store))
+    began = store.once("boots", lambda: moments(store.snapshot(), BOOT, RECORDER))
     return boots_of(looks, began, [one.at_ns for one in all_symptoms(store)])
-
-
-def _began(store: FixedStore) -> list[int]:
-    """When the kernel started, as far as the recording tells."""
-    return [one.at_ns for one in events(store.snapshot(), EVER, ("recorder",), kinds=BOOT.__eq__)]

@@ -25,7 +25,7 @@ def test_pieces_wait_for_their_moment_and_come_together(due_in: Callable[[float]
     assert some.take(0.05) == b""
     some.put(b"two")
     assert some.take(5.0) == b"one two"
-    assert 0.25 < time.monotonic() - began < 2.0
+    assert 0.25 < time.monotonic() - began < 4.9
 
 
 def test_without_any_time_what_is_there_is_taken(due_in: Callable[[float], None]) -> None:
