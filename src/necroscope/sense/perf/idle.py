@@ -61,7 +61,7 @@ def is_idle(frames: str) -> bool:
 
 def idle(stacks: Sequence[str]) -> NDArray[np.bool_]:
     """Which of the stacks are idle."""
-    return np.array([is_idle(text) for text in stacks], np.bool_)
+    return np.array([_waits(text[text.rfind("\x1e", 0, -1) + 1 :]) for text in stacks], np.bool_)
 
 
 @lru_cache(maxsize=1 << 14)
