@@ -259,6 +259,7 @@ def test_two_mechanisms_that_explain_different_samples_alike_are_a_or_b() -> Non
     assert verdict.cause.confidence <= PRIORS.half_told
     assert {one.kind for one in verdict.candidates} == {"smaps-walk", "slabinfo-read"}
     assert verdict.cause.subject == Subject("process", "reader")
+    assert sorted(one.action for one in verdict.remedies) == ["newer-kernel", "read-less", "read-less"]
 
 
 def test_two_whose_subjects_differ_name_neither() -> None:
