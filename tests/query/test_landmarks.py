@@ -17,6 +17,7 @@ from necroscope.query.landmarks import (
     extent_of,
     extent_of_all,
     find_event,
+    moments,
     recorded,
     symptoms,
 )
@@ -144,3 +145,8 @@ def test_samples_that_cannot_be_read_are_not_called_missing(tmp_path: Path) -> N
     with pytest.raises(BadInput, match="samples of the store cannot be read"):
         extent(Store(tmp_path).snapshot(), notes=notes)
     assert notes == [f"{path} is damaged and left out"]
+
+
+def test_the_moments_of_a_kind_are_those_that_one_source_told(writer: Writer, tmp_path: Path) -> None:
+    assert moments(Store(tmp_path).snapshot(), "nic-reset", "kmsg") == [RESET.at_ns, LATER.at_ns]
+    assert moments(Store(tmp_path).snapshot(), "nic-reset", "mark") == []

@@ -64,3 +64,29 @@ def test_a_window_leaves_the_rest_out(tmp_path: Path) -> None:
     store = _write(tmp_path, [[Sample("n", float(one))] for one in range(6)], sealed=3)
     (found,) = series_of(store.snapshot(), ["n"], (START_NS + 2 * NS, START_NS + 4 * NS))["n"]
     assert found.value.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_the_mean_of_a_gauge_in_a_window_or_the_nearest_look(tmp_path: Path) -> None:
+    values = [10.0, 20.0, 30.0, 50.0]
+    (found,) = series_of(_write(tmp_path, [[Sample("n", one)] for one in values]).snapshot(), ["n"], EVER)["n"]
+    assert found.mean((START_NS, START_NS + 2 * NS)) == pytest.approx(20.0)
+    assert found.mean((START_NS + NS + 1, START_NS + NS + 2)) == 20.0
+    assert found.mean((START_NS + 8 * NS, START_NS + 9 * NS)) == 50.0
+    assert found.mean((START_NS - 9 * NS, START_NS - 8 * NS)) == 10.0
+    assert found.mean((START_NS + 14 * NS, START_NS + 15 * NS)) is None
+    assert [found.mean((START_NS + low * NS, START_NS + high * NS)) for low, high in ((2, 2), (3, 3))] == [30.0, 50.0]
+
+
+@pytest.mark.parametrize("sealed", [-1, 1])
+def test_a_signal_that_nobody_asked_for_costs_no_look_at_the_values(
+    tmp_path: Path, sealed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = _write(tmp_path, [[Sample("a", 1.0)], [Sample("a", 2.0)]], sealed)
+
+    def never(table: object) -> None:
+        raise AssertionError(table)
+
+    monkeypatch.setattr("necroscope.query.series._ticks", never)
+    assert series_of(store.snapshot(), ["b"], EVER) == {}
+    with pytest.raises(AssertionError):
+        series_of(store.snapshot(), ["a"], EVER)

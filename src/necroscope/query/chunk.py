@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from necroscope.query.numbering import numbered
 from necroscope.query.select import FOLDED
 
 I64s = NDArray[np.int64]
@@ -54,6 +55,15 @@ class StackTexts:
         """Content hashes of stacks."""
         return self._ids[numbers]
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that they take."""
+        return int(self._ids.nbytes + self._frames.nbytes)
+
+    def only(self, numbers: I64s) -> StackTexts:
+        """Some of them, in this order."""
+        return StackTexts(self._ids[numbers], pa.array(self.frames(numbers), pa.string()))
+
     def frames(self, numbers: I64s) -> list[str]:
         """Frames of stacks, outermost first, each as name, 0x1F, module, 0x1E."""
         # `take` would import all of Arrow's functions, for which a flame graph waits longer than for its samples.
@@ -92,6 +102,18 @@ class Chunk:
 
     def __len__(self) -> int:
         return int(self.at_ns.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        columns = (self.at_ns, self.cpu, self.pid, self.tid, self.weight, self.stack)
+        words = (self.comm, self.cgroup, self.event)
+        return sum(one.nbytes for one in columns) + sum(one.codes.nbytes for one in words) + self.stacks.nbytes
+
+    def with_own_stacks(self) -> Chunk:
+        """With no other stacks than those that its samples name."""
+        numbers, place = numbered(self.stack)
+        return replace(self, stack=place, stacks=self.stacks.only(numbers))
 
     def with_counts(self) -> Chunk:
         """With as many samples for each row of folded stacks as its line counted."""

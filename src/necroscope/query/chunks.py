@@ -7,6 +7,7 @@ go with the window, not with the store. Where sums are enough, hours come from r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 from necroscope.event import Window
 from necroscope.query.chunk import Chunk, I64s, StackTexts, Words
+from necroscope.query.kept_samples import Kept, kept_for
+from necroscope.query.remembered import remembered
 from necroscope.query.rolled import Detail, in_roll_ups, rolled, sealed_stacks, without_stacks
 from necroscope.query.sealed import damage, opened
 from necroscope.query.select import Select
@@ -77,6 +80,31 @@ def _whole(rollup: Segment, select: Select, windows: Sequence[Window], detail: D
 def _of_segment(
     segment: Segment, select: Select, windows: Sequence[Window], notes: list[str] | None, detail: Detail
 ) -> Iterator[Chunk]:
+    kept = kept_for(select, windows) if detail == "samples" else None
+    if kept is None:
+        for chunk in _read(segment, windows, lambda table: _rows(table, select, windows), notes):
+            yield without_stacks(chunk) if detail == "tasks" else chunk
+        return
+    read = partial(_read_kept, segment, kept, notes)
+    for chunk in remembered(("samples", segment.path, kept), read, lambda found: sum(one.nbytes for one in found)):
+        rows = _within(chunk.at_ns, windows) & chunk.event.among(select.wants_event)
+        if (rows := rows & np.isin(chunk.cpu, list(select.cpus))).any():
+            yield chunk.taken(np.flatnonzero(rows))
+
+
+def _read_kept(segment: Segment, kept: Kept, notes: list[str] | None) -> tuple[Chunk, ...]:
+    """Samples that several parts of a question are about, with no other stacks than theirs."""
+
+    def rows(table: pa.Table) -> I64s:
+        wanted = _within(table["at_ns"].to_numpy(), kept.windows)
+        return np.flatnonzero(wanted & np.isin(table["cpu"].to_numpy(), list(kept.cpus)))
+
+    return tuple(chunk.with_own_stacks() for chunk in _read(segment, kept.windows, rows, notes))
+
+
+def _read(
+    segment: Segment, windows: Sequence[Window], wanted: Callable[[pa.Table], I64s], notes: list[str] | None
+) -> Iterator[Chunk]:
     file = opened(segment, "samples", read_dictionary=_WORDS)
     if file is None:
         return
@@ -84,12 +112,11 @@ def _of_segment(
     with file:
         for group in row_groups(file.metadata, windows):
             table = file.read_row_group(group, columns=_COLUMNS, use_threads=False)
-            rows = _rows(table, select, windows)
+            rows = wanted(table)
             if rows.size and stacks is None and (stacks := sealed_stacks(segment, notes)) is None:
                 return
             if rows.size and stacks is not None:
-                chunk = _chunk(table, table["stack"], stacks, rows)
-                yield without_stacks(chunk) if detail == "tasks" else chunk
+                yield _chunk(table, table["stack"], stacks, rows)
 
 
 def row_groups(metadata: Any, windows: Sequence[Window]) -> list[int]:
@@ -118,10 +145,7 @@ def _live(snapshot: Snapshot, select: Select, windows: Sequence[Window]) -> Chun
 
 def _rows(table: pa.Table, select: Select, windows: Sequence[Window]) -> I64s:
     """Numbers of the rows that are asked for."""
-    at_ns = table["at_ns"].to_numpy()
-    rows = np.zeros(at_ns.size, np.bool_)
-    for low, high in windows:
-        rows |= (at_ns >= low) & (at_ns <= high)
+    rows = _within(table["at_ns"].to_numpy(), windows)
     if not rows.any():
         return np.zeros(0, np.int64)
     rows &= Words.of(table["event"]).among(select.wants_event)
@@ -135,6 +159,13 @@ def _rows(table: pa.Table, select: Select, windows: Sequence[Window]) -> I64s:
     if select.cgroups:
         rows &= Words.of(table["cgroup"]).among(select.wants_cgroup)
     return np.flatnonzero(rows)
+
+
+def _within(at_ns: I64s, windows: Sequence[Window]) -> NDArray[np.bool_]:
+    rows = np.zeros(at_ns.size, np.bool_)
+    for low, high in windows:
+        rows |= (at_ns >= low) & (at_ns <= high)
+    return rows
 
 
 def _tid(table: pa.Table) -> NDArray[np.int32]:

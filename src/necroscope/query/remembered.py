@@ -17,7 +17,7 @@ import pyarrow as pa
 
 T = TypeVar("T")
 
-MOST_BYTES = 40 << 20
+MOST_BYTES = 20 << 20
 _OVERHEAD_BYTES = 200
 # What would push out so much of everything else is not kept.
 _LARGE = 0.2

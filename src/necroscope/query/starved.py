@@ -44,9 +44,9 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     for first, end in _together(looks, seconds):
         above = looks.used[first:end] - busy
         for low, high in _full_parts(looks.full[first:end].tolist(), above.tolist()):
-            run = _run(times, looks.row[first + low : first + high])
-            if run.seconds >= seconds - _EDGE_S:
-                found.append(run)
+            lasted_ns = int(looks.at_ns[first + high - 1] - looks.begin_ns[first + low])
+            if lasted_ns / NS >= seconds - _EDGE_S:
+                found.append(_run(times, looks.row[first + low : first + high]))
     return sorted(found, key=lambda run: (run.from_ns, run.cpu))
 
 
@@ -104,11 +104,9 @@ def _together(looks: _Looks, seconds: float) -> Iterator[tuple[int, int]]:
     firsts = np.flatnonzero(on & (apart | ~np.concatenate([[False], on[:-1]])))
     lasts = np.flatnonzero(on & ~np.concatenate([on[1:] & ~apart[1:], [False]]))
     fulls = np.concatenate([[0], np.cumsum(looks.full)])
-    some = fulls[lasts + 1] > fulls[firsts]
-    for first, last in zip(firsts[some].tolist(), lasts[some].tolist(), strict=True):
-        lasted_ns = int(looks.at_ns[first : last + 1].max() - looks.begin_ns[first : last + 1].min())
-        if lasted_ns / NS >= seconds - _EDGE_S:
-            yield first, last + 1
+    long = looks.at_ns[lasts] - looks.begin_ns[firsts] >= (seconds - _EDGE_S) * NS
+    some = long & (fulls[lasts + 1] > fulls[firsts])
+    yield from zip(firsts[some].tolist(), (lasts[some] + 1).tolist(), strict=True)
 
 
 def _full_parts(full: Sequence[bool], above: Sequence[float]) -> list[tuple[int, int]]:

@@ -6,7 +6,6 @@ from necroscope.case import OtherSymptom
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.event import Event, Window
-from necroscope.query.case.cores.choice import chosen
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.orders import Orders
 from necroscope.query.case.starvation.read import StarvationReader
@@ -44,5 +43,4 @@ def all_symptoms(store: FixedStore) -> list[Event]:
 def _other(store: FixedStore, event: Event, recorded: Window, config: Config) -> OtherSymptom:
     around = look_around(store, complaint(event), recorded, config)
     reader = StarvationReader(around, Orders(), short=True)
-    starved = (reader.read(run, whole) for run, whole in chosen(around, reader.longest_wait, _RUNS_MOST))
-    return OtherSymptom(around.symptom, around.named, tuple(starved))
+    return OtherSymptom(around.symptom, around.named, reader.starvations(_RUNS_MOST))

@@ -9,7 +9,6 @@ from necroscope.config import Config
 from necroscope.event import Window
 from necroscope.leak_facts import LeakFacts
 from necroscope.query.case.boots import boots_of
-from necroscope.query.case.cores.choice import chosen
 from necroscope.query.case.cores.strip import strip_of
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.orders import Orders
@@ -38,8 +37,7 @@ def read_case(
 ) -> Case:
     """Everything that is judged about a symptom. `others`: what was before other symptoms, too."""
     around = look_around(store, symptom, recorded, config)
-    reader = StarvationReader(around, orders)
-    starvations = tuple(reader.read(run, whole) for run, whole in chosen(around, reader.longest_wait))
+    starvations = StarvationReader(around, orders).starvations()
     at_ns = symptom.at_ns
     before, close = (at_ns - BEFORE_NS, at_ns), (at_ns - CLOSE_NS, at_ns)
     leaks = read_leak_facts(store, at_ns, recorded, around.notes) if starvations else LeakFacts()

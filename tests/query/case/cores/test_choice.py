@@ -9,7 +9,7 @@ import pytest
 from necroscope.case import Run
 from necroscope.clock import NS
 from necroscope.model import ProcessUse
-from necroscope.query.case.cores.choice import chosen, clipped
+from necroscope.query.case.cores.choice import clipped
 from necroscope.store.reader import Store
 from necroscope.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
@@ -17,9 +17,8 @@ from stage.reading import around, complaint, reader, second_of
 
 
 def _chosen(store: Store, symptom: Complaint, most: int = 4) -> list[tuple[int, str, float, float]]:
-    scene = around(store, symptom)
-    found = chosen(scene, reader(scene).longest_wait, most)
-    return [(run.cpu, run.kind, second_of(run.from_ns), second_of(run.to_ns)) for run, _ in found]
+    found = [one.run for one in reader(around(store, symptom)).starvations(most)]
+    return [(run.cpu, run.kind, second_of(run.from_ns), second_of(run.to_ns)) for run in found]
 
 
 def _cpus(store: Store, symptom: Complaint, most: int = 4) -> list[int]:

@@ -8,7 +8,6 @@ import pytest
 
 from necroscope.case import Quota, Starvation
 from necroscope.model import Sample, Signal
-from necroscope.query.case.cores.choice import chosen
 from necroscope.sense.cpu_speed import CpuSpeed
 from necroscope.sense.throttle import Throttle
 from necroscope.store.reader import Store
@@ -35,10 +34,8 @@ def _risen(second: int) -> int:
 
 
 def _starvation(store: Store) -> Starvation:
-    scene = around(store, complaint(70))
-    found = reader(scene)
-    ((run, whole),) = chosen(scene, found.longest_wait)
-    return found.read(run, whole)
+    (found,) = reader(around(store, complaint(70))).starvations()
+    return found
 
 
 def _with(folder: Path, node: Played, signals: tuple[Signal, ...], look: object) -> Starvation:

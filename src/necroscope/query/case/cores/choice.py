@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from necroscope.case import Run
@@ -26,17 +26,14 @@ _FULL_S, _SOON_S, _LATE_S = 4, 12.0, 20.0
 _LEAST_KERNEL = 0.45
 
 
-def chosen(around: Surroundings, waited: Waited, most: int = MOST) -> Iterator[tuple[Run, Run]]:
-    """Starved cores of the time before the symptom, each as the part that is looked at and the whole: those of the core
-    that the symptom names first, then those that suit best at first sight."""
+def chosen(around: Surroundings, waited: Waited, most: int = MOST) -> list[Run]:
+    """Starved cores of the time before the symptom: those of the core that the symptom names first, then those that
+    suit best at first sight."""
     named = around.named.cpu if around.named is not None else None
     at_ns = around.symptom.at_ns
     found = [run for run in around.runs if around.in_time(run)]
     found += _with_waits(around, found, waited)
-    found.sort(key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))
-    for run in found[:most]:
-        for part in (run, *_parts(around, run)):
-            yield clipped(part, at_ns), part
+    return sorted(found, key=lambda run: (run.cpu != named, -_first_sight(run, at_ns)))[:most]
 
 
 def clipped(run: Run, at_ns: int) -> Run:
@@ -67,13 +64,20 @@ def _same(nearly: Run, full: Run) -> bool:
     return nearly.cpu == full.cpu and shared >= _MOST_OF_IT * (nearly.to_ns - nearly.from_ns)
 
 
-def _parts(around: Surroundings, run: Run) -> Iterator[Run]:
-    """Of a run that is longer than an incident lasts, the parts in which somebody took the core."""
+def looked_through(around: Surroundings, run: Run) -> Window | None:
+    """Where in a run that is longer than an incident lasts the parts are that somebody took; None: it is none."""
     if run.seconds < _LONG_S:
-        return
-    window: Window = max(run.from_ns, around.lookback[0]), min(run.to_ns, around.lookback[1])
-    for one in taken(around.store.snapshot(window), run.cpu, window):
-        yield replace(within(around.times, run, one), kind="taken")
+        return None
+    return max(run.from_ns, around.lookback[0]), min(run.to_ns, around.lookback[1])
+
+
+def parts_of(around: Surroundings, run: Run) -> list[Run]:
+    """Of a run that is longer than an incident lasts, the parts in which somebody took the core."""
+    window = looked_through(around, run)
+    if window is None:
+        return []
+    found = taken(around.store.snapshot(window), run.cpu, window)
+    return [replace(within(around.times, run, one), kind="taken") for one in found]
 
 
 def _first_sight(run: Run, at_ns: int) -> float:

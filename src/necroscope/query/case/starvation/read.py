@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
 from necroscope.case import Callers, LineUp, Run, Starvation, Wait
 from necroscope.clock import NS
+from necroscope.event import Window
+from necroscope.query.case.cores.choice import MOST, chosen, clipped, looked_through, parts_of
 from necroscope.query.case.cores.quiet import quiet_windows
 from necroscope.query.case.cores.strip import strip_of
 from necroscope.query.case.orders import Names, Orders
@@ -20,6 +24,7 @@ from necroscope.query.case.starvation.signals import Signals
 from necroscope.query.case.starvation.waits import Quotas, longest_share, waits_for
 from necroscope.query.case.surroundings import Surroundings
 from necroscope.query.case.told import starts_in
+from necroscope.query.kept_samples import keeping
 from necroscope.query.profile import profile
 from necroscope.query.sealed import damaged
 from necroscope.query.select import Select
@@ -30,6 +35,19 @@ _SHORT = Bounds(suspects=4, stacks=0, everybody=0)
 _COUNTED_BEFORE_NS, _COUNTED_AFTER_NS = 640 * NS, 100 * NS
 _OOM_BEFORE_NS, _OOM_AFTER_NS = 5 * NS, 30 * NS
 _OOM = "oom-kill"
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The part of a starved time that is looked at, the whole of it, and what it is compared with."""
+
+    run: Run
+    whole: Run
+    quiet: list[Window]
+
+
+def _windows(looked: Iterable[_Looked]) -> list[Window]:
+    return [window for one in looked for window in (one.run.window, *one.quiet)]
 
 
 class StarvationReader:
@@ -56,10 +74,29 @@ class StarvationReader:
         """The longest that anybody waited for the core of a run, as a share of it; None: unknown."""
         return longest_share(self.waits(run), run)
 
-    def read(self, run: Run, whole: Run) -> Starvation:
+    def starvations(self, most: int = MOST) -> tuple[Starvation, ...]:
+        """The starved cores that may have made the symptom, in the order in which they were found: each, and then the
+        parts of it in which somebody took the core. Samples are read twice: for all of these, and for all parts."""
+        around = self._around
+        looked = [self._look(run) for run in chosen(around, self.longest_wait, most)]
+        longer = [window for one in looked if (window := looked_through(around, one.whole)) is not None]
+        with keeping((one.run.cpu for one in looked), [*_windows(looked), *longer]):
+            whole = [self._read(one) for one in looked]
+            parts = [[self._look(part) for part in parts_of(around, one.whole)] for one in looked]
+        every = [part for some in parts for part in some]
+        with keeping((one.run.cpu for one in every), _windows(every)):
+            read = {id(one): self._read(one) for one in every}
+        return tuple(
+            found for one, some in zip(whole, parts, strict=True) for found in (one, *(read[id(part)] for part in some))
+        )
+
+    def _look(self, whole: Run) -> _Looked:
+        return _Looked(clipped(whole, self._around.symptom.at_ns), whole, quiet_windows(self._around, whole))
+
+    def _read(self, looked: _Looked) -> Starvation:
         """Everything about a run."""
         around = self._around
-        quiet = quiet_windows(around, whole)
+        run, whole, quiet = looked.run, looked.whole, looked.quiet
         seen = profile(around.store, Select(run.window, cpus=frozenset({run.cpu})), quiet)
         around.note(*damaged(seen.notes))
         found = line_up(seen, run.seconds, _SHORT if self._short else None)
@@ -90,7 +127,7 @@ class StarvationReader:
             strip_of(around.close, around.symptom.at_ns, run.cpu) if around.counted else None,
         )
 
-    def _callers(self, run: Run, found: LineUp, quiet: list[tuple[int, int]]) -> Callers | None:
+    def _callers(self, run: Run, found: LineUp, quiet: list[Window]) -> Callers | None:
         if not self._orders.functions or not self._orders.wanted(found):
             return None
         return read_callers(self._around.store, run, quiet, self._names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from necroscope.case import Stack
 from necroscope.function_name import without_suffix
@@ -14,6 +15,7 @@ Shape = tuple[tuple[str, ...], str, bool]
 """Functions, leaf, and whether that is the kernel's."""
 
 
+@lru_cache(maxsize=4096)
 def shape_of(frames: str) -> Shape:
     """The shape of a stack's canonical text. Names of programs stay as they are: dots in them may be their own."""
     leaf, _, module = innermost(frames)
