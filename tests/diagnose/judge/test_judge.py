@@ -435,7 +435,7 @@ def test_a_rival_whose_own_numbers_speak_for_it_is_not_ruled_out_and_costs_confi
     assert clear.cause is not None
     assert doubtful.cause is not None
     assert doubtful.cause.kind == "smaps-walk"
-    assert "steal" not in _outcomes(doubtful)
+    assert _outcomes(doubtful)["steal"] == "not-ruled-out"
     link = _links(doubtful)["not-ruled-out"]
     assert link.claim == "steal is not ruled out: the hypervisor took 40 % of the core, 0 % in quiet times"
     assert link.strength == pytest.approx(1 - PRIORS.rival_takes * 0.4)

@@ -47,7 +47,7 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
         notes=case.notes,
         links=links(case, one, one.rivals),
         tested=(
-            *(each for each in one.rivals if each.outcome != "not-ruled-out"),
+            *one.rivals,
             *others(case, tried, blamed, best, priors),
             *one.found.ruled_out,
         ),
@@ -84,8 +84,7 @@ def _unexplained(
         rivals = _all_rivals(one) if one is not None else _rivals(case, best, catalogue, priors)
         made += [each for each in (may_have_been(case, tried, priors),) if each is not None]
         made += [replace(each, strength=None) for each in _standing(rivals)]
-        rest = tuple(each for each in rivals if each.outcome != "not-ruled-out")
-        against = (*rest, *others(case, tried, None, None, priors))
+        against = (*rivals, *others(case, tried, None, None, priors))
     elif not tried:
         against = no_core(case)
     lacking = [*([of_time(gap)] if gap is not None else ()), *nobody_seen(case, tried)]
