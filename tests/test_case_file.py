@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
 import os
 import random
@@ -17,11 +19,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from necroscope import case_file
 from necroscope.case import Case, LineUp, OtherSymptom, Starvation
 from necroscope.case_file import load, save
+from necroscope.diagnose.hypotheses import catalogue
+from necroscope.diagnose.judge import judge
 from necroscope.errors import BadInput, NecroscopeError
+from necroscope.show.why.answer import Known
+from necroscope.show.why.document import why_document
+from necroscope.show.why.story import print_story
 from stage.cases import CASE, STACKS, any_case
 
 
@@ -181,6 +189,39 @@ def test_a_changed_value_is_a_case_or_bad_input(folder: Path, data: st.DataObjec
         place[last] = data.draw(_LEAVES)
     path.write_bytes(gzip.compress(json.dumps(document).encode(), 1))
     _is_refused(path)
+
+
+_ODD: dict[type, tuple[Any, ...]] = {
+    int: (0, 1, -1, (1 << 62) - 1, 1 - (1 << 62)),
+    float: (0.0, -1.0, 1e18, -1e18, 1e-300, 0.5),
+    str: ("", "/", "kworker/0:1", "\udc80", "{value}", "a" * 300, "mark", "found"),
+    bool: (False, True),
+    list: ([],),
+    dict: ({},),
+    type(None): (None,),
+}
+
+
+def test_whatever_is_loaded_can_be_judged_and_told(tmp_path: Path) -> None:
+    known, path, draw = catalogue(), tmp_path / "odd.case", random.Random(11)
+    whole = json.dumps(_document(CASE, path))
+    places = [one for one in _paths(json.loads(whole)) if one[:1] == ("case",)]
+    judged = 0
+    for _ in range(700):
+        document = json.loads(whole)
+        for *steps, last in draw.choices(places[1:], k=draw.choice((1, 2, 4))):
+            place: Any = document
+            with contextlib.suppress(KeyError, IndexError, TypeError):
+                for step in steps:
+                    place = place[step]
+                place[last] = draw.choice(_ODD[type(place[last])])
+        path.write_bytes(gzip.compress(json.dumps(document).encode(), 1))
+        if not _is_refused(path):
+            verdict = judge(load(path), known)
+            assert json.dumps(why_document(verdict), allow_nan=False)
+            print_story(verdict, Console(file=io.StringIO(), width=80), Known(known.titles, known.roles))
+            judged += 1
+    assert judged > 200
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,10 @@ def main() -> int:
 
 
 def shown(top: dict[str, Any], event: str, pid: int) -> bool:
-    """Whether the hog has at least half of the time that it took, by samples of this event."""
+    """Whether the hog has at least half of the time that it took, by samples of this event. Of a window that was not
+    seen as a whole (an emulated machine stands still when its host is busy), half of what was seen."""
     took = [row["cores"] for row in top["rows"] if (row["name"], row["detail"]) == (HOG, str(pid))]
-    least = HELD_S / 2 / (top["core_seconds"] / top["cores"])
+    least = HELD_S / 2 * top["seen"] / (top["core_seconds"] / top["cores"])
     return top["event"].partition("/")[0] == event and len(took) == 1 and bool(took[0] >= least)
 
 

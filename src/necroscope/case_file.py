@@ -193,6 +193,8 @@ def _run(run: Run) -> Run:
         raise Mismatch(f"has not {len(MODES)} entries", ".shares")
     if not all(0 <= share <= 2 for share in run.shares):
         raise Mismatch("are no shares", ".shares")
+    if run.to_ns < run.from_ns:
+        raise Mismatch("ends before it begins")
     return run
 
 

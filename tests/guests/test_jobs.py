@@ -9,13 +9,19 @@ from guests.jobs import pinned_hog, zombies
 from guests.jobs.pinned_hog import CORE, HOG
 
 ROW = {"name": HOG, "detail": "142", "cores": 0.6}
-TOP = {"event": "cycles/freq=97/", "core_seconds": 24.0, "cores": 2, "rows": [{**ROW, "name": "else"}, ROW]}
+TOP = {"event": "cycles/freq=97/", "core_seconds": 24.0, "cores": 2, "seen": 1.0, "rows": [{**ROW, "name": "else"}, ROW]}
 CAUSE = {"kind": "user-hog", "cpu": CORE, "process": {"name": HOG, "pid": 142}}
 
 
 def test_top_shows_the_hog_by_the_event_that_the_machine_has() -> None:
     assert pinned_hog.shown(TOP, "cycles", 142)
     assert not pinned_hog.shown(TOP, "cpu-clock", 142)
+
+
+def test_of_a_window_that_was_half_seen_half_of_that_is_enough() -> None:
+    half = {**TOP, "core_seconds": 12.3, "seen": 0.51, "rows": [{**ROW, "cores": 0.49}]}
+    assert pinned_hog.shown(half, "cycles", 142)
+    assert not pinned_hog.shown({**half, "seen": 1.0}, "cycles", 142)
 
 
 @pytest.mark.parametrize("change", [{"detail": "143"}, {"cores": 0.3}, {"name": "python3"}])

@@ -60,6 +60,7 @@ def _object(kind: Any) -> st.SearchStrategy[Any]:
     parts = {name: any_value(one) for name, one in get_type_hints(kind).items()}
     if kind is Run:
         parts["shares"] = st.tuples(*[st.floats(0, 1)] * len(MODES))
+        parts["from_ns"], parts["to_ns"] = st.integers(0, AT_NS), st.integers(AT_NS, INTEGER_MOST)
     if kind is Strip:
         parts |= {name: st.tuples(*[any_value(float | None)] * 2) for name in ("busy", "system", "average")}
     if kind is Complaint:

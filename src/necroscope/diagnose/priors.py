@@ -20,6 +20,9 @@ class Priors:
     """No verdict is surer than this."""
     half_told: float = 0.65
     """A verdict that does not know the mechanism, or whom to act on, is not surer than this, however clear the rest."""
+    nobody_part: float = 0.6
+    """Strength of a link by which nobody may be named, as a part of the floor: what was so from the first recorded
+    second, with no quiet time to compare with; a hog, or work without a name, for which nobody waited."""
 
     # -- core: whether a core's starvation made the symptom -----------------------------------------------
     core_sure: float = 0.99
@@ -36,8 +39,10 @@ class Priors:
     """Factor where the complaint names another core in its own words."""
     core_not_routed: float = 0.8
     """Factor where the interrupts of the complaint's queue go to another core."""
-    core_rival: float = 0.6
+    core_rival: float = 0.8
     """How much an equally good other starvation, of somebody else, takes from the strength."""
+    core_rival_power: float = 3.0
+    """How fast that fades for one that suits less."""
 
     # -- score: which starvation suits a symptom best ------------------------------------------------------
     score_least: float = 0.08
@@ -82,8 +87,6 @@ class Priors:
     """Factor where there are no quiet times to compare with, for user code."""
     who_guess_kernel: float = 0.2
     """What is added to it for the kernel's share."""
-    who_constant: float = 0.4
-    """Strength of what was so from the first recorded second, with no quiet time to compare with."""
     who_constant_s: float = 3.0
     """How near the first recorded second that is."""
     who_usual: float = 0.4
@@ -150,8 +153,6 @@ class Priors:
     """What is added if somebody else waited for most of that time."""
     hog_most: float = 0.93
     """No hog is surer than this."""
-    hog_nobody: float = 0.45
-    """Nor than this, if nobody waited, or nobody knows."""
     hog_waited_share: float = 0.5
     """What is most of that time."""
     unnamed_waited: float = 0.75
@@ -192,8 +193,9 @@ class Priors:
     """What each further time leaves of the doubt."""
     again_alone: float = 0.96
     """Strength where at least two other symptoms were looked at and it was not there."""
-    again_believed: float = 0.45
-    """What is less sure than this is no surer for being seen often: whoever is busy often is near every symptom."""
+    again_believed: float = 0.9
+    """What is less sure than this part of the floor is no surer for being seen often: whoever is busy often is near
+    every symptom."""
     again_share: float = 0.4
     """Part of the core that it must have taken again."""
 
@@ -242,6 +244,11 @@ class Priors:
     """Part of the restarts that must have a leak near them."""
     leak_align_chance: float = 0.05
     """How likely at most that is when the restarts are shifted at random."""
+
+    @property
+    def nobody(self) -> float:
+        """Strength of a link by which nobody may be named."""
+        return self.floor * self.nobody_part
 
 
 PRIORS = Priors()

@@ -61,6 +61,7 @@ def test_numbers_in_sentences() -> None:
     assert FEW.says(12) == "only 12"
     assert Check("x", "{value} {percent} {other}", at_least=0).says(0.931) == "0.93 93 % {other}"
     assert filled("{percent} of {limit}", 0.5, 12.34) == "50 % of 12.3"
+    assert filled("{value}", float("inf")) == "inf"
 
 
 @pytest.mark.parametrize(

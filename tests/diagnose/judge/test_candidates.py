@@ -95,6 +95,7 @@ def test_what_the_hypervisor_took_nobody_here_did() -> None:
     assert told_by_samples(starvation(suspect(share=0.3), steal=0.7), PRIORS) == pytest.approx(0.3)
     assert told_by_samples(starvation(suspect(share=0.2), steal=0.5, sampled=0.2), PRIORS) == pytest.approx(0.5)
     assert told_by_samples(starvation(suspect(share=0.8)), PRIORS) == pytest.approx(0.8)
+    assert told_by_samples(starvation(suspect(share=0.5)), PRIORS) == pytest.approx(0.5)
 
 
 def test_of_the_same_again_the_last_time_before_the_symptom_leads() -> None:

@@ -7,6 +7,7 @@ of one sort are empty in the other. docs/mechanisms.md describes them.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ def filled(sentence: str, value: float, limit: float = 0.0) -> str:
 
 def figure(value: float) -> str:
     """A number as a sentence gives it."""
-    if value == int(value) or abs(value) >= 100:
+    if not math.isfinite(value) or value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2g}"
 

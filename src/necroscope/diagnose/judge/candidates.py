@@ -87,14 +87,14 @@ def _score(one: Starvation, suspect: Suspect | None, at_ns: int, named: NamedCor
         score *= priors.score_all_along
     if (waited := waited_share(one.waits, run, suspect)) is not None and waited < priors.score_hardly:
         score *= priors.score_nobody_waits
-    return score
+    return max(0.0, min(score, 1.0))
 
 
 def told_by_samples(one: Starvation, priors: Priors) -> float:
     """How much of the core's time samples stand for. Time that could not be sampled with interrupts off went like the
-    rest; what the hypervisor took did not."""
+    rest; what the hypervisor took, and what was idle, did not."""
     sampled = _sampled(one.line_up)
-    return sampled if sampled >= priors.score_sampled else max(sampled, 1 - one.run.share("steal"))
+    return sampled if sampled >= priors.score_sampled else max(sampled, one.run.busy - one.run.share("steal"))
 
 
 def _sampled(line_up: LineUp) -> float:
@@ -133,7 +133,7 @@ def core_strength(
     if named is not None and named.cpu != run.cpu:
         strength *= priors.core_not_said if named.said else priors.core_not_routed
     if own_score > 0:
-        strength *= 1 - priors.core_rival * math.pow(min(1.0, rival_score / own_score), 2)
+        strength *= 1 - priors.core_rival * math.pow(min(1.0, rival_score / own_score), priors.core_rival_power)
     if not symptom.asked and run.from_ns >= symptom.at_ns:
         strength *= priors.core_after
     return strength
@@ -145,7 +145,7 @@ def who_strength(suspect: Suspect, line_up: LineUp, one: Starvation, recorded: W
     part = min(1.0, suspect.share / _sampled(line_up))
     strength = min(priors.who_most, priors.who_base + priors.who_by_share * part)
     if constant(one, recorded, priors):
-        strength = min(strength, priors.who_constant)
+        strength = min(strength, priors.nobody)
     elif suspect.before is None or line_up.blocks == 0:
         strength *= priors.who_guess + priors.who_guess_kernel * run.kernel
     elif not unusual(suspect, priors):

@@ -137,8 +137,8 @@ def _strengths(one: Conclusion, case: Case, tried: Sequence[Candidate]) -> Concl
     beside = best.score * _beside(best, suspect, one.best.hypothesis, priors)
     core = _core(case, best, tried, beside, priors)
     who = who_strength(suspect, best.line_up, best.starvation, case.recorded, priors)
-    mechanism = min(one.best.strength, priors.mechanism_weak_or if one.found.either is not None else 1.0)
-    if product((core, who, mechanism)) >= priors.again_believed:
+    mechanism = min(one.best.strength, priors.mechanism_weak_or if one.found.either is not None else priors.most)
+    if product((core, who, mechanism)) >= priors.again_believed * priors.floor:
         core, who, mechanism = (one.again.raised(each, priors) for each in (core, who, mechanism))
     return replace(one, core=core, who=who, mechanism=mechanism)
 
@@ -209,7 +209,7 @@ def _rival_first(one: Conclusion, bench: Bench, tried: Sequence[Candidate], cata
     uncompared = not compared(bench, rival)
     if uncompared:
         never = constant(one.starvation, case.recorded, priors)
-        sure = min(sure, priors.who_constant) if never else sure * priors.who_guess
+        sure = min(sure, priors.nobody) if never else sure * priors.who_guess
     return _beside_rivals(
         replace(
             one,

@@ -132,7 +132,7 @@ def _strength(by_stacks: float, one: Hypothesis, judged: Judged, priors: Priors)
     """Samples that show it, and numbers that confirm it. Numbers that are known and confirm nothing count against it;
     what holds on any node, or in quiet times as well, says nothing."""
     if judged.confirmed:
-        return min(priors.most, by_stacks + priors.mechanism_confirmed * len(judged.confirmed))
+        return min(1.0, by_stacks + priors.mechanism_confirmed * len(judged.confirmed))
     unknown = any(check in judged.unknown and not check.usual for check in one.confirm)
     if judged.failed and not unknown:
         return priors.mechanism_unconfirmed * by_stacks
@@ -169,7 +169,7 @@ def _nameless(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: Prio
     judged = judge_facts(entry, facts, priors)
     strength = _hog(suspect, facts, priors) if computes else _unnamed(suspect, facts, priors)
     if judged.refuted:
-        strength = min(strength, priors.hog_nobody)
+        strength = min(strength, priors.nobody)
     return Weighed(entry, 1 - suspect.kernel if computes else suspect.kernel, (), judged, strength)
 
 
@@ -182,7 +182,7 @@ def _hog(suspect: Suspect, facts: Facts, priors: Priors) -> float:
     strength += priors.hog_long if facts.get("starved_s", 0.0) >= priors.hog_long_s else 0.0
     if facts.get("victim_waited", 0.0) >= priors.hog_waited_share:
         return min(priors.hog_most, strength + priors.hog_waited)
-    return min(priors.hog_nobody, strength)
+    return min(priors.nobody, strength)
 
 
 def _unnamed(suspect: Suspect, facts: Facts, priors: Priors) -> float:
@@ -190,7 +190,7 @@ def _unnamed(suspect: Suspect, facts: Facts, priors: Priors) -> float:
     waited = facts.get("victim_waited")
     if suspect.context or (waited is not None and waited >= priors.hog_waited_share):
         return priors.unnamed_waited
-    return priors.unnamed_unknown if waited is None else priors.hog_nobody
+    return priors.unnamed_unknown if waited is None else priors.nobody
 
 
 def _refuted(one: Match, judged: Judged) -> Tested:
