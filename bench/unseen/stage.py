@@ -189,7 +189,7 @@ class Stage:
     # -- what happens --
 
     @contextmanager
-    def recording(self, quiet_s: float, after_s: float = 9.0, *, real_log: bool = False) -> Iterator[None]:
+    def recording(self, quiet_s: float, after_s: float = 7.0, *, real_log: bool = False) -> Iterator[None]:
         """The recorder runs: `quiet_s` before the block, `after_s` after it.
 
         It reads a kernel log of the incident's own, or the real one, which is never written.
