@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -153,6 +153,7 @@ def _chosen(names: pa.ChunkedArray, wanted: tuple[str, ...]) -> I64s:
     return np.flatnonzero(asked[words.indices.to_numpy(zero_copy_only=False)])
 
 
+@lru_cache(maxsize=8192)
 def _asked(name: str, wanted: tuple[str, ...]) -> bool:
     return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in wanted)
 
