@@ -1,4 +1,4 @@
-"""`python -m bench.unseen play --out DIR [NAME...]`, `python -m bench.unseen score DIR [--json FILE]`."""
+"""`python -m bench.unseen play --out DIR [NAME...]`, `python -m bench.unseen score [DIR] [--json FILE]`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bench.unseen.play import play, this_program
 from bench.unseen.score import score
 from bench.unseen.stage import Player
 
+_KEPT = Path(__file__).with_name("recordings.tar.xz")
 _SOURCE = Path(__file__).with_name("actor.c")
 
 
@@ -23,11 +24,11 @@ def main() -> int:
     playing.add_argument("--within", type=float, default=1e9, help="begin none after so many seconds")
     playing.add_argument("--actor", type=Path, help="actor.c, compiled (default: compile it)")
     scoring = verbs.add_parser("score", help="ask `why` about recordings, and compare with TRUTHS.json")
-    scoring.add_argument("folder", type=Path, help="what `play --out` was given")
+    scoring.add_argument("recordings", type=Path, nargs="?", default=_KEPT, help="what `play --out` was given")
     scoring.add_argument("--json", type=Path, help="write the answers and marks there")
     asked = parser.parse_args()
     if asked.verb == "score":
-        return score(asked.folder, asked.json)
+        return score(asked.recordings, asked.json)
     asked.out.mkdir(parents=True, exist_ok=True)
     return (
         0

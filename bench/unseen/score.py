@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -91,8 +93,17 @@ def ask(store: Path) -> dict[str, Any] | None:
     return answer if answer.get("schema") in _SCHEMAS else None
 
 
-def score(folder: Path, to: Path | None) -> int:
-    """Prints a table; 1 when an answer is wrong or missing."""
+def score(recordings: Path, to: Path | None) -> int:
+    """Prints a table; 1 when an answer is wrong or missing. An archive of recordings is unpacked for that."""
+    if recordings.is_dir():
+        return _score(recordings, to)
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(recordings) as archive:
+            archive.extractall(folder, filter="data")
+        return _score(Path(folder), to)
+
+
+def _score(folder: Path, to: Path | None) -> int:
     known, marks, answers = truths(), [], {}
     for beside in sorted(folder.glob("*/played.json")):
         name = beside.parent.name

@@ -166,11 +166,14 @@ class Stage:
             raise RuntimeError(f"{name} did not start")
         return actor
 
-    def service(self, name: str, cpu: int | None, every_ms: float, work_ms: float, **options: str) -> Actor:
+    def service(
+        self, name: str, cpu: int | None, every_ms: float, work_ms: float, group: str = "", **settings: str
+    ) -> Actor:
         """Something that needs a core at fixed times, and notices when it comes late."""
         if not self.groups.realtime:
-            options = {"cpu_weight": "1", **options}
-        service = self.actor(name, "serve", round(every_ms * 1000), round(work_ms * 1000), cpu=cpu, **options)
+            settings = {"cpu_weight": "1", **settings}
+        work = (round(every_ms * 1000), round(work_ms * 1000))
+        service = self.actor(name, "serve", *work, cpu=cpu, group=group, **settings)
         self._services.append(service)
         return service
 
@@ -189,7 +192,7 @@ class Stage:
     # -- what happens --
 
     @contextmanager
-    def recording(self, quiet_s: float, after_s: float = 9.0, *, real_log: bool = False) -> Iterator[None]:
+    def recording(self, quiet_s: float, after_s: float = 7.0, *, real_log: bool = False) -> Iterator[None]:
         """The recorder runs: `quiet_s` before the block, `after_s` after it.
 
         It reads a kernel log of the incident's own, or the real one, which is never written.

@@ -17,9 +17,9 @@ from necroscope.model import MODES
 from necroscope.verdict import Complaint, Strip
 
 RunKind = str
-"""How it was found, as `query/case/cores/kinds.toml` names it. full: next to no idle time; held: nearly all of it in
-the kernel; interrupted: most of it in interrupts; stopped: not quite full, and somebody waited nevertheless; taken: a
-part of a longer busy time, which somebody took; sampled: full by samples alone, without counters."""
+"""How it was found, as `query/case/cores/starvation_kinds.toml` names it. full: next to no idle time; held: nearly all
+of it in the kernel; interrupted: most of it in interrupts; stopped: not quite full, and somebody waited nevertheless;
+taken: a part of a longer busy time, which somebody took; sampled: full by samples alone, without counters."""
 Context = Literal["", "softirq", "irq"]
 """Empty: a process. Interrupts are nobody's."""
 

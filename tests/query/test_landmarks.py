@@ -17,7 +17,7 @@ from necroscope.query.landmarks import (
     extent_of,
     extent_of_all,
     find_event,
-    moments,
+    in_short,
     recorded,
     symptoms,
 )
@@ -147,6 +147,7 @@ def test_samples_that_cannot_be_read_are_not_called_missing(tmp_path: Path) -> N
     assert notes == [f"{path} is damaged and left out"]
 
 
-def test_the_moments_of_a_kind_are_those_that_one_source_told(writer: Writer, tmp_path: Path) -> None:
-    assert moments(Store(tmp_path).snapshot(), "nic-reset", "kmsg") == [RESET.at_ns, LATER.at_ns]
-    assert moments(Store(tmp_path).snapshot(), "nic-reset", "mark") == []
+def test_events_in_short_are_those_that_one_source_told(writer: Writer, tmp_path: Path) -> None:
+    found = in_short(Store(tmp_path).snapshot(), frozenset({"nic-reset", "mark"}), "kmsg")
+    assert [(one.at_ns, one.kind, one.text) for one in found] == [(one.at_ns, one.kind, "") for one in (RESET, LATER)]
+    assert in_short(Store(tmp_path).snapshot(), frozenset({"nic-reset"}), "mark") == []

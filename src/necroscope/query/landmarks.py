@@ -55,14 +55,15 @@ def _chosen(
     return sorted(found.values(), key=lambda event: event.at_ns)
 
 
-def moments(snapshot: Snapshot, kind: str, source: str) -> list[int]:
-    """When events of a kind were that somebody told, in the whole recording, oldest first. Of what cannot be read
-    nothing is told."""
-    found: set[int] = set()
-    for table in _event_tables(snapshot, None, ["at_ns", "kind", "source"], []):
-        there = _says(table["kind"], kind.__eq__) & _says(table["source"], source.__eq__)
-        found.update(table["at_ns"].to_numpy()[there].tolist())
-    return sorted(found)
+def in_short(snapshot: Snapshot, kinds: frozenset[str], source: str) -> list[Event]:
+    """Events of these kinds that one source told, in the whole recording, oldest first: when, and of which process.
+    Of what cannot be read nothing is told."""
+    found: set[Event] = set()
+    for table in _event_tables(snapshot, None, ["at_ns", "kind", "source", "pid"], []):
+        there = _says(table["kind"], kinds.__contains__) & _says(table["source"], source.__eq__)
+        if there.any():
+            found.update(event_of(row) for row in table.filter(pa.array(there)).to_pylist())
+    return sorted(found, key=lambda event: event.at_ns)
 
 
 def _says(column: pa.ChunkedArray, wanted: Callable[[str], bool]) -> NDArray[np.bool_]:

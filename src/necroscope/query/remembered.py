@@ -17,7 +17,7 @@ import pyarrow as pa
 
 T = TypeVar("T")
 
-MOST_BYTES = 20 << 20
+MOST_BYTES = 16 << 20
 _OVERHEAD_BYTES = 200
 # What would push out so much of everything else is not kept.
 _LARGE = 0.2
@@ -30,14 +30,14 @@ class _Memory:
         self._most, self._bytes = most_bytes, 0
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
-    def get(self, key: Hashable, read: Callable[[], T], size: Callable[[T], int]) -> T:
+    def get(self, key: Hashable, read: Callable[[], T], size: Callable[[T], int], largest: int) -> T:
         if key in self._values:
             self._values.move_to_end(key)
             known: T = self._values[key][0]
             return known
         value = read()
         taken = size(value) + _OVERHEAD_BYTES
-        if taken > self._most * _LARGE:
+        if taken > min(largest, self._most * _LARGE):
             return value
         self._values[key] = value, taken
         self._bytes += taken
@@ -63,10 +63,10 @@ def remembering(most_bytes: int = MOST_BYTES) -> Iterator[None]:
         _memory.reset(token)
 
 
-def remembered(key: Hashable, read: Callable[[], T], size: Callable[[T], int]) -> T:
-    """What `read` gives, or gave for the same key. What it raises is not remembered."""
+def remembered(key: Hashable, read: Callable[[], T], size: Callable[[T], int], largest: int = MOST_BYTES) -> T:
+    """What `read` gives, or gave for the same key. What it raises is not remembered, nor what is larger than that."""
     memory = _memory.get()
-    return read() if memory is None else memory.get(key, read, size)
+    return read() if memory is None else memory.get(key, read, size, largest)
 
 
 def remembered_table(key: Hashable, read: Callable[[], pa.Table | None]) -> pa.Table | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,8 @@ from necroscope.store.reader import Snapshot
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]
 _TABLES = ("series", "ticks", "changes")
+# A few signals are asked for over hours, and again for the next symptom; very many only around one symptom.
+_FEW_BYTES = 32 << 10
 Labels = tuple[tuple[str, str], ...]
 _Part = tuple[str, str, I64s, F64s]
 """Name and labels of a signal, when it was looked at, and its values."""
@@ -99,7 +101,8 @@ def _parts(
     for segment in snapshot.segments:
         if segment.overlaps(window):
             with damage(segment.file("series"), notes):
-                yield remembered(("series", segment.path, wanted), partial(_of_segment, segment, wanted), _bytes)
+                read = partial(_of_segment, segment, wanted)
+                yield remembered(("series", segment.path, wanted), read, _bytes, _FEW_BYTES)
     live = {name: snapshot.live[name] for name in _TABLES if name in snapshot.live}
     if len(live) == len(_TABLES):
         yield tuple(_values(live.get, wanted))
@@ -153,6 +156,7 @@ def _chosen(names: pa.ChunkedArray, wanted: tuple[str, ...]) -> I64s:
     return np.flatnonzero(asked[words.indices.to_numpy(zero_copy_only=False)])
 
 
+@lru_cache(maxsize=8192)
 def _asked(name: str, wanted: tuple[str, ...]) -> bool:
     return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in wanted)
 

@@ -53,4 +53,11 @@ def fields_of_line(text: str) -> dict[str, Any]:
     return {name: found[name] for name in found if name not in _OF_THE_EVENT}
 
 
+@lru_cache(maxsize=64)
+def bus_of_line(text: str) -> str:
+    """The address on the bus of the device that one line of a log names beside its name; empty: it names none."""
+    found = catalogue().match(text)
+    return found.fields.get("bus", "") if found is not None else ""
+
+
 _OF_THE_EVENT = ("at_ns", "kind", "source", "subject", "text", "uncertainty_ns", "count")

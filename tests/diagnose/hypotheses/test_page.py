@@ -95,7 +95,7 @@ def test_every_fact_on_the_page_is_one_that_is_made() -> None:
     """By the names of signals, and by those that the judge adds."""
     signals = (DOCS / "signals.md").read_text("utf-8")
     known = set(re.findall(r"^\| `([a-z_0-9]+)` \|", signals, re.MULTILINE))
-    one = starvation(suspect(processes=9), waits={"victim": 5.0}, execs=90.0, **{"throttle_throttled_seconds": 0.0})
+    one = starvation(suspect(processes=9), waits={"victim": 5.0}, execs=90.0, throttle_throttled_seconds=0.0)
     made = set(facts_of(one, one.line_up.suspects[0], KNOWN))
     made |= {"zombies", "tracked", "live", "directories", "cores", "oom_kills", "oom_events", "sibling_busy"}
     made |= {"pressure_cpu", "pressure_memory", "pressure_io", "packets_from_outside", "measures"}

@@ -259,6 +259,7 @@ def test_two_mechanisms_that_explain_different_samples_alike_are_a_or_b() -> Non
     assert verdict.cause.confidence <= PRIORS.half_told
     assert {one.kind for one in verdict.candidates} == {"smaps-walk", "slabinfo-read"}
     assert verdict.cause.subject == Subject("process", "reader")
+    assert sorted(one.action for one in verdict.remedies) == ["newer-kernel", "read-less", "read-less"]
 
 
 def test_two_whose_subjects_differ_name_neither() -> None:
@@ -434,7 +435,7 @@ def test_a_rival_whose_own_numbers_speak_for_it_is_not_ruled_out_and_costs_confi
     assert clear.cause is not None
     assert doubtful.cause is not None
     assert doubtful.cause.kind == "smaps-walk"
-    assert "steal" not in _outcomes(doubtful)
+    assert _outcomes(doubtful)["steal"] == "not-ruled-out"
     link = _links(doubtful)["not-ruled-out"]
     assert link.claim == "steal is not ruled out: the hypervisor took 40 % of the core, 0 % in quiet times"
     assert link.strength == pytest.approx(1 - PRIORS.rival_takes * 0.4)

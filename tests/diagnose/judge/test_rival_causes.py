@@ -105,6 +105,9 @@ def test_steal_where_nobody_stands_out_on_the_core(who: str) -> None:
     assert _cause(verdict) == ("steal", None)
     assert verdict.cause is not None
     assert verdict.cause.process is None
+    told = {one.hypothesis: one.because for one in verdict.tested}["cpu-affinity"]
+    assert told.startswith("nobody was sampled on the core; " if who == "nobody" else "20 % of the core went to steady")
+    assert [one.kind for one in verdict.candidates] == (["steal"] if who == "nobody" else ["steal", "user-hog"])
 
 
 def test_a_core_that_the_hypervisor_took_long_before_is_not_the_cause() -> None:

@@ -67,6 +67,15 @@ def test_its_own_word_comes_first(snapshot: Snapshot) -> None:
     assert said == NamedCore(11, True, "kmsg", 5)
 
 
+def test_some_handlers_bear_the_address_that_the_line_tells(snapshot: Snapshot) -> None:
+    text = "mlx5_core 0000:3b:00.0 enp1: TX timeout on queue: 12, SQ: 0x1a, CQ: 0x2, SQ Cons: 0x3 SQ Prod: 0x4"
+    symptom = Complaint("nic-tx-timeout", at(15), "kmsg", text, "enp1", queue=12, device="enp1")
+    named = named_core(snapshot, symptom, (at(0), at(16)))
+    assert named is not None
+    assert (named.cpu, named.interrupts) == (4, ("mlx5_comp12@pci:0000:3b:00.0 (70)",))
+    assert named_core(snapshot, replace(symptom, text=""), (at(0), at(16))) is None
+
+
 def test_words_name_nothing(snapshot: Snapshot) -> None:
     text = "ena 0000:00:05.0 eth0: TX q 5 is paused for too long. napi CPU: 11."
     assert named_core(snapshot, Complaint("nic-reset", at(15), "kmsg", text, "eth0"), (at(0), at(16))) is None

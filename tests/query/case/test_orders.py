@@ -17,6 +17,10 @@ def test_a_dot_is_no_pattern() -> None:
     assert Names({"a.b*"}).among(["aXbc", "a.bc"]) == ("a.bc",)
 
 
+def test_a_question_mark_is_one_character_as_in_the_catalogue() -> None:
+    assert Names({"next_?"}).among(["next_a", "next_", "next_ab"]) == ("next_a",)
+
+
 def test_nothing_is_asked_for() -> None:
     assert Names(()).among(["any"]) == ()
     assert not Orders().wanted(LineUp())

@@ -67,6 +67,29 @@ def test_everything_about_an_incident(tmp_path: Path) -> None:
     assert made.busy_before == pytest.approx(0.25 + 0.75 * 7 / 45 / 4, abs=0.01)
 
 
+def test_how_zombies_grew_since_each_boot(tmp_path: Path) -> None:
+    node = zombie_incident()
+    day = 86_400
+    node.happens(-2 * day, "boot", "", "host", "recorder")
+    node.happens(-3 * day, "boot", "no boot of this machine", "host", "mark")
+    node.happens(-8 * day, "nic-reset", "an earlier one", "eth0")
+    for hour in range(-240, 0, 8):
+        grown = 80 * (hour + 240) if hour < -48 else 80 * (hour + 48)
+        node.zombies.append((3600 * hour, "/system.slice", grown))
+    first, second = case(node.write(tmp_path), complaint(70)).boots
+    assert (first.first, first.last[1], first.per_hour) == ((at(-240 * 3600), 0), 80 * 184, 80.0)
+    assert (first.symptom_ns, first.at_symptom) == (at(-8 * day), 80 * 48)
+    assert (second.from_ns, second.symptom_ns) == (at(-2 * day), at(70))
+
+
+def test_so_few_zombies_that_nobody_minds_have_no_boots(tmp_path: Path) -> None:
+    node = zombie_incident()
+    node.zombies = [(second, "/system.slice", 99) for second in (5, 15, 25)]
+    assert case(node.write(tmp_path / "few"), complaint(70)).boots == ()
+    node.zombies.append((35, "/system.slice", 100))
+    assert len(case(node.write(tmp_path / "more"), complaint(70)).boots) == 1
+
+
 def test_without_a_starved_core_the_busiest_one_is_shown(tmp_path: Path) -> None:
     node = Played(3, 90)
     node.usual()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from necroscope.case import Case, Gap
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
+from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, candidates
 from necroscope.diagnose.judge.conclusion import Conclusion, conclude, conclude_rival, explained_by, rival_strength
 from necroscope.diagnose.judge.links import core_link, links, process_of, symptom_link
@@ -15,6 +16,7 @@ from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of
 from necroscope.diagnose.judge.others import may_have_been, no_core, others
 from necroscope.diagnose.judge.rivals import Bench, claim, tested
 from necroscope.diagnose.judge.suspect_facts import facts_of
+from necroscope.diagnose.judge.suspects import title
 from necroscope.diagnose.leak import words
 from necroscope.diagnose.leak.remedies import remedies as leak_remedies
 from necroscope.diagnose.priors import PRIORS, Priors
@@ -45,7 +47,7 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
         notes=case.notes,
         links=links(case, one, one.rivals),
         tested=(
-            *(each for each in one.rivals if each.outcome != "not-ruled-out"),
+            *one.rivals,
             *others(case, tried, blamed, best, priors),
             *one.found.ruled_out,
         ),
@@ -82,8 +84,7 @@ def _unexplained(
         rivals = _all_rivals(one) if one is not None else _rivals(case, best, catalogue, priors)
         made += [each for each in (may_have_been(case, tried, priors),) if each is not None]
         made += [replace(each, strength=None) for each in _standing(rivals)]
-        rest = tuple(each for each in rivals if each.outcome != "not-ruled-out")
-        against = (*rest, *others(case, tried, None, None, priors))
+        against = (*rivals, *others(case, tried, None, None, priors))
     elif not tried:
         against = no_core(case)
     lacking = [*([of_time(gap)] if gap is not None else ()), *nobody_seen(case, tried)]
@@ -138,7 +139,7 @@ def _weighed(
     )
     found = [CandidateCause(one.kind, cpu, process, round(explains, 3), one.confidence, "best match")]
     mine = one.instead_of or one
-    found += [_mechanism(mine, each) for each in ((one.best,) if one.rival is not None else ())]
+    found += [_mechanism(mine, each) for each in ((one.best,) if one.rival is not None and title(one.suspect) else ())]
     found += [_mechanism(mine, each) for each in one.found.others]
     found += [_rival(one, each) for each in one.rivals if each.outcome == "not-ruled-out" and _may_be(each, catalogue)]
     apart = [each for each in tried if each.run is not one.candidate.run]
@@ -174,12 +175,19 @@ def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:
     )
 
 
+def _entries(one: Conclusion) -> tuple[Hypothesis, ...]:
+    """The hypothesis of the cause, or both that it may be."""
+    if one.rival is not None:
+        return (one.rival,)
+    either = one.found.either
+    return (one.best.hypothesis, *((either.hypothesis,) if either is not None else ()))
+
+
 def _remedies(case: Case, one: Conclusion) -> tuple[Remedy, ...]:
     """What can be done: about a leak first who leaks, then what exists; no advice that this kernel has outgrown."""
-    entry = one.rival if one.rival is not None else one.best.hypothesis
-    given = entry.remedies_for(one.subject, case.kernel)
+    given = tuple(remedy for entry in _entries(one) for remedy in entry.remedies_for(one.subject, case.kernel))
     if one.doubt_of_subject:
         given = tuple(replace(each, command="") if each.command.startswith("systemctl ") else each for each in given)
     if not one.grows:
-        return given
-    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *given)
+        return tuple(dict.fromkeys(given))
+    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *dict.fromkeys(given))

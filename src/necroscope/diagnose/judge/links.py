@@ -262,7 +262,10 @@ def _whom(one: Conclusion) -> Iterator[Link]:
 
 
 def _leak_doubt(one: Conclusion) -> str:
-    witnesses = {each.kind for each in one.leak.witnesses} if one.leak is not None else set()
+    leak = one.leak
+    witnesses = {each.kind for each in leak.witnesses} if leak is not None else set()
+    if leak is not None and leak.subject.kind == "process":
+        return "it is known by what it made only: no manager of units or containers tells of it"
     if "time" not in witnesses and "counts" not in witnesses:
         return "neither the times nor the number of restarts were seen to agree with the leaks"
     return "part of what was left behind cannot be shown to be its"

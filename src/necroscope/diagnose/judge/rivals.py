@@ -153,7 +153,9 @@ def _others(bench: Bench, one: Hypothesis) -> Tested:
     suspect, line_up, window = bench.suspect, bench.starvation.line_up, bench.starvation.run.window
     apart = [each for each in line_up.suspects if not each.context and not _together(each, suspect)]
     many = [each for each in apart if each.share >= _SHARES_IT]
-    text = f"{share(suspect.share)} of the core went to {title(suspect)}; {filled(one.says, len(many))}"
+    who = title(suspect)
+    first = f"{share(suspect.share)} of the core went to {who}" if who else "nobody was sampled on the core"
+    text = f"{first}; {filled(one.says, len(many))}"
     evidence = [Evidence(text, "samples", len(many), "processes", window)]
     if (idle := bench.starvation.elsewhere_idle) is not None:
         spare = f"the other cores were idle {share(idle)} of the time"

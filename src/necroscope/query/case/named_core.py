@@ -8,6 +8,7 @@ from necroscope.case import NamedCore
 from necroscope.event import Window
 from necroscope.query.series import Series, series_of
 from necroscope.sense.interrupts import queue_of
+from necroscope.sense.symptom_event import bus_of_line
 from necroscope.store.reader import Snapshot
 from necroscope.verdict import Complaint
 
@@ -35,8 +36,9 @@ def _then(series: Series, at_ns: int) -> float | None:
 
 
 def _serves(name: str, symptom: Complaint, queue: int) -> bool:
-    """Whether a handler's name says that it is this queue of this device."""
+    """Whether a handler's name says that it is this queue of this device: by its name, or, as drivers do that know no
+    names of devices when they ask for interrupts, by its address, which the kernel's line tells beside it."""
     return queue_of(name) == queue and any(
-        re.search(rf"(?<![A-Za-z0-9.]){re.escape(device)}(?![A-Za-z0-9.])", name)
-        for device in {symptom.device, symptom.subject} - {""}
+        re.search(rf"(?<![A-Za-z0-9.]){re.escape(device)}(?![A-Za-z0-9.])", name, re.IGNORECASE)
+        for device in {symptom.device, symptom.subject, bus_of_line(symptom.text)} - {""}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ def _never(line_up: LineUp) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Functions by which work of other cores is ordered, as names in which `*` stands for anything, and whether their
+    """Functions by which work of other cores is ordered, as names in which `*` and `?` are wildcards, and whether their
     callers are to be read for a line-up: that takes the samples of all cores."""
 
     functions: frozenset[str] = frozenset()
@@ -23,19 +24,19 @@ class Orders:
 
 
 class Names:
-    """Names of functions, some of them with `*` for anything. Each name is matched once."""
+    """Names of functions, some of them with `*` for anything and `?` for one character. Each name is matched once."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         given = sorted(patterns)
-        self._exact = frozenset(one for one in given if "*" not in one)
-        parts = [".*".join(map(re.escape, one.split("*"))) for one in given if "*" in one]
-        self._regex = re.compile("|".join(parts)) if parts else None
+        wild = [one for one in given if "*" in one or "?" in one]
+        self._exact = frozenset(given) - frozenset(wild)
+        self._regex = re.compile("|".join(map(fnmatch.translate, wild))) if wild else None
         self._known: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
         found = self._known.get(name)
         if found is None:
-            found = name in self._exact or (self._regex is not None and self._regex.fullmatch(name) is not None)
+            found = name in self._exact or (self._regex is not None and self._regex.match(name) is not None)
             self._known[name] = found
         return found
 

@@ -8,6 +8,7 @@ from necroscope.case import Boot, Case
 from necroscope.config import Config
 from necroscope.event import Window
 from necroscope.leak_facts import LeakFacts
+from necroscope.query.case.beginnings import boots
 from necroscope.query.case.boots import boots_of
 from necroscope.query.case.cores.strip import strip_of
 from necroscope.query.case.fixed_store import FixedStore
@@ -16,14 +17,11 @@ from necroscope.query.case.others import all_symptoms, other_symptoms
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import BEFORE_NS, CLOSE_NS, Surroundings, look_around
 from necroscope.query.case.told import blinds_in, gaps_in, hardware_in, lost_in, starts_in
-from necroscope.query.landmarks import moments
 from necroscope.query.leak_facts import read_leak_facts
 from necroscope.query.sealed import damaged
 from necroscope.query.starved import mean_busy
 from necroscope.store.tables import SEGMENT
 from necroscope.verdict import Complaint, Strip
-
-BOOT, RECORDER = "boot", "recorder"
 
 
 def read_case(
@@ -62,7 +60,7 @@ def read_case(
         hardware=hardware_in(around.told, at_ns),
         others=elsewhere,
         leaks=leaks,
-        boots=_boots(store, leaks),
+        boots=_boots(store, leaks, config.zombies.growing_from),
         damaged=tuple(table.name for table in SEGMENT if damaged(around.notes, table.name)),
         notes=tuple(around.notes),
     )
@@ -91,10 +89,9 @@ def _busiest(around: Surroundings, window: Window) -> int | None:
     return int(cpus[np.argmin(idle / np.maximum(1.0, total))])
 
 
-def _boots(store: FixedStore, leaks: LeakFacts) -> tuple[Boot, ...]:
-    """Where there is anything that may grow."""
+def _boots(store: FixedStore, leaks: LeakFacts, least: int) -> tuple[Boot, ...]:
+    """Where so many are there that their growth matters."""
     looks = leaks.zombies.looks
-    if not any(number for _, number in looks):
+    if all(number < least for _, number in looks):
         return ()
-    began = store.once("boots", lambda: moments(store.snapshot(), BOOT, RECORDER))
-    return boots_of(looks, began, [one.at_ns for one in all_symptoms(store)])
+    return boots_of(looks, boots(store), [one.at_ns for one in all_symptoms(store)])

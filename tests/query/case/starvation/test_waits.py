@@ -155,6 +155,28 @@ def test_the_recorder_is_no_victim(node: Played, tmp_path: Path) -> None:
     assert found.waits(run) == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "began", "waits"),
+    [
+        ("python3", {-7200: 77}, ["victim"]),
+        ("necroscope", {-7200: 77}, ["victim"]),
+        ("python3", {-7200: 77, -3600: 78}, ["python3", "victim"]),  # another one had the number later
+        ("python3", {}, ["python3", "victim"]),
+    ],
+)
+def test_a_recorder_that_began_long_ago_is_no_victim_either(
+    node: Played, tmp_path: Path, name: str, began: dict[int, int], waits: list[str]
+) -> None:
+    node.uses = [
+        (68, ProcessUse(77, 1, name, "/", 0.1, 0.0, 5.5, 1, 1)),
+        (68, ProcessUse(5, 1, "victim", "/", 0.1, 0.0, 4.5, 1, 1)),
+    ]
+    for second, pid in began.items():
+        node.events.append(Event(at(second), "recorder-started", "recorder", "recorder", pid=pid, boot="x"))
+    found, run = _read(node, tmp_path, 70)
+    assert [one.name for one in found.waits(run)] == waits
+
+
 def test_of_very_many_the_longest_are_kept(node: Played, tmp_path: Path) -> None:
     node.uses = [_job(0.1 * number, pid=number) for number in range(1, 51)]
     found, run = _read(node, tmp_path, 70)

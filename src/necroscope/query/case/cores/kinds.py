@@ -1,4 +1,4 @@
-"""Kinds of starvation: `kinds.toml`, loaded."""
+"""Kinds of starvation: `starvation_kinds.toml`, loaded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Kinds:
 @cache
 def kinds() -> Kinds:
     """The kinds that ship with the program."""
-    return load(resources.files("necroscope.query.case.cores").joinpath("kinds.toml").read_text("utf-8"))
+    return load(resources.files("necroscope.query.case.cores").joinpath("starvation_kinds.toml").read_text("utf-8"))
 
 
 def load(text: str) -> Kinds:

@@ -9,6 +9,7 @@ from functools import cached_property
 from necroscope.case import Callers, LineUp, Run, Starvation, Wait
 from necroscope.clock import NS
 from necroscope.event import Window
+from necroscope.query.case.beginnings import recorder_at
 from necroscope.query.case.cores.choice import MOST, chosen, clipped, looked_through, parts_of
 from necroscope.query.case.cores.quiet import quiet_windows
 from necroscope.query.case.cores.strip import strip_of
@@ -35,6 +36,8 @@ _SHORT = Bounds(suspects=4, stacks=0, everybody=0)
 _COUNTED_BEFORE_NS, _COUNTED_AFTER_NS = 640 * NS, 100 * NS
 _OOM_BEFORE_NS, _OOM_AFTER_NS = 5 * NS, 30 * NS
 _OOM = "oom-kill"
+# What a recorder is called. Only where somebody of such a name waited, it is looked for who it was.
+_RECORDERS = ("necroscope", "python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,9 @@ class StarvationReader:
         """Who waited for the core of a run, which may be a part of a longer one."""
         until_ns = max(run.to_ns, (whole or run).to_ns)
         rows = list(self._processes.within((run.from_ns, until_ns + LOOK_NS)))
-        booked = any(row["run_delay_ms"] for row in rows)
-        return waits_for(run, until_ns, rows, self._quotas if booked else Quotas(), self._own)
+        waited = {str(row["comm"]) for row in rows if row["run_delay_ms"]}
+        own = self._own | {self._recorder} if any(name.startswith(_RECORDERS) for name in waited) else self._own
+        return waits_for(run, until_ns, rows, self._quotas if waited else Quotas(), own)
 
     def longest_wait(self, run: Run) -> float | None:
         """The longest that anybody waited for the core of a run, as a share of it; None: unknown."""
@@ -144,8 +148,13 @@ class StarvationReader:
         return None if busy is None else max(0.0, 1.0 - busy)
 
     @cached_property
+    def _recorder(self) -> int | None:
+        """The recorder that ran, however long it had done so."""
+        return recorder_at(self._around.store, self._around.symptom.at_ns)
+
+    @cached_property
     def _own(self) -> frozenset[int | None]:
-        """Processes of recorders."""
+        """Recorders that began near the symptom."""
         around = self._around
         return frozenset(one.pid for one in starts_in(around.told, around.symptom.at_ns))
 
