@@ -9,7 +9,8 @@ from guests.jobs import pinned_hog, zombies
 from guests.jobs.pinned_hog import CORE, HOG
 
 ROW = {"name": HOG, "detail": "142", "cores": 0.6}
-TOP = {"event": "cycles/freq=97/", "core_seconds": 24.0, "cores": 2, "seen": 1.0, "rows": [{**ROW, "name": "else"}, ROW]}
+ROWS = [{**ROW, "name": "else"}, ROW]
+TOP = {"event": "cycles/freq=97/", "core_seconds": 24.0, "cores": 2, "seen": 1.0, "rows": ROWS}
 CAUSE = {"kind": "user-hog", "cpu": CORE, "process": {"name": HOG, "pid": 142}}
 
 
