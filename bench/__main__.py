@@ -21,6 +21,7 @@ BENCHMARKS = (
     "starved",
     "budget",
     "verifying",
+    "priors",
 )
 
 

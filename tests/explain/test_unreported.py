@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from necroscope.event import Event
 from necroscope.explain import case_of, explain
 from necroscope.model import ProcessUse
-from stage.incident import SMAPS, USER, Played
+from stage.incident import SMAPS, USER, Played, at
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,16 @@ def test_a_core_that_is_held_for_longer_than_is_looked_at(tmp_path: Path) -> Non
         node.uses.append((second, ProcessUse(501, 1, "victim", "/", 0.1, 0.0, 9.5, 1, 1)))
     verdict = explain(node.write(tmp_path))
     assert (verdict.verdict, verdict.cause and verdict.cause.kind) == ("explained", "smaps-walk")
+
+
+def test_a_critical_complaint_that_no_core_causes_is_not_nothing(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    text = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+    node.events.append(Event(at(60), "gpu-xid", "kmsg", "0000:3b:00", text))
+    verdict = explain(node.write(tmp_path))
+    assert (verdict.verdict, verdict.cause) == ("unexplained", None)
+    assert verdict.symptom is not None
+    assert verdict.symptom.kind == "gpu-xid"
+    assert text in [one.text for one in verdict.links[0].evidence]
+    assert any("not a kind that a starved core causes" in one.what for one in verdict.missing)

@@ -29,10 +29,12 @@ class Priors:
     """Strength of a starvation that goes on up to the symptom."""
     core_soon_s: float = 12.0
     """A core that was starved until so many seconds before the symptom is as near as can be."""
-    core_late_s: float = 20.0
+    core_soon_least_s: float = 2.0
+    """A short one must have ended later: so many seconds before the symptom, and..."""
+    core_soon_times: float = 2.0
+    """...so many times its own length."""
+    core_late_s: float = 10.0
     """From then on it suits less: by e in so many seconds."""
-    core_late_power: float = 0.7
-    """How much of that counts against the strength."""
     core_after: float = 0.55
     """Factor of a starvation that began when the symptom had been reported."""
     core_not_said: float = 0.4
@@ -67,6 +69,10 @@ class Priors:
     """Factor where others ran on the core as they wanted: less than `score_hardly` of their time was waiting."""
     score_hardly: float = 0.1
     """See `score_nobody_waits`."""
+    score_waits: float = 0.3
+    """From this share of the time on somebody is known to have waited for a core."""
+    score_unwaited: float = 0.6
+    """Factor of other starved cores then, of which nobody knows whether somebody waited."""
     score_alike: float = 0.6
     """Starvations of one core by the same one that suit at least so well against the best are the same thing again."""
     score_sampled: float = 0.6
@@ -155,10 +161,17 @@ class Priors:
     """No hog is surer than this."""
     hog_waited_share: float = 0.5
     """What is most of that time."""
+    hog_pressure: float = 0.3
+    """From this rise on of the time in which somebody on the node waited for a core, it counts although nobody knows
+    for which core, if only one was starved, or the complaint names it..."""
+    hog_pressed: float = 0.1
+    """...and adds so much..."""
+    hog_pressed_most: float = 0.8
+    """...up to so much."""
+    unnamed_pressed: float = 0.65
+    """Strength of kernel work that nothing names, then."""
     unnamed_waited: float = 0.75
     """Strength of kernel work that nothing names, with somebody who waited, and of interrupts."""
-    unnamed_unknown: float = 0.65
-    """The same, if nobody knows whether somebody waited."""
 
     # -- rival: what else the numbers speak for ---------------------------------------------------------------
     rival_stands: float = 0.3

@@ -12,20 +12,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from necroscope.case import Case, Run
-from necroscope.clock import NS
+from necroscope.clock import NS, iso
 from necroscope.config import Config
 from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.event import Window
 from necroscope.explain.inconclusive import not_readable, unwatched
 from necroscope.explain.known import Known
+from necroscope.model import Evidence
 from necroscope.quantity import share, span
 from necroscope.query.case.fixed_store import FixedStore
+from necroscope.query.case.symptom import complaint, latest_other
 from necroscope.query.core_heat import core_heat
 from necroscope.query.core_time import core_time
 from necroscope.query.coverage import joined
 from necroscope.query.select import Select
 from necroscope.query.starved import runs
-from necroscope.verdict import FOUND, Cause, Complaint, Verdict
+from necroscope.store.reader import Snapshot
+from necroscope.verdict import FOUND, Cause, Complaint, Link, Missing, Verdict
 
 _LEAST_S, _IN_KERNEL, _WAITED = 5.0, 0.85, 0.6
 _SURE = 0.8
@@ -56,7 +59,24 @@ def unreported(store: FixedStore, recorded: Window, known: Known, notes: Sequenc
             return Answer(replace(verdict, notes=tuple(told)), case)
     if told:
         return Answer(not_readable(told))
-    return Answer(unwatched(store, store.snapshot(), recorded, told) or Verdict("no-symptom"))
+    snapshot = store.snapshot()
+    blind = unwatched(store, snapshot, recorded, told)
+    return Answer(blind or _not_of_a_core(snapshot, recorded) or Verdict("no-symptom"))
+
+
+def _not_of_a_core(snapshot: Snapshot, recorded: Window) -> Verdict | None:
+    """The answer about the latest critical complaint that no starved core causes, as of hardware; None: there is none.
+    Nobody is named for it, but neither was nothing wrong."""
+    last = latest_other(snapshot, recorded)
+    if last is None:
+        return None
+    symptom = complaint(last)
+    evidence = Evidence(symptom.text or symptom.kind, symptom.source, symptom.kind, window=(last.at_ns, last.at_ns))
+    about = f" of {symptom.subject}" if symptom.subject else ""
+    link = Link("symptom", f"{symptom.kind}{about} at {iso(last.at_ns)}", (evidence,))
+    what = f"the reason of {symptom.kind}: it is not a kind that a starved core causes, and nothing else was looked for"
+    hint = f"docs/symptoms.md describes it; `necroscope why --event {symptom.kind}` looks at the cores all the same"
+    return Verdict("unexplained", symptom, links=(link,), missing=(Missing(what, hint),))
 
 
 def _named(cause: Cause, catalogue: Catalogue) -> bool:

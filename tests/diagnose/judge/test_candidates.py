@@ -67,7 +67,22 @@ def test_scores_rank_as_people_would() -> None:
 def test_the_longer_ago_the_less() -> None:
     run = starvation(suspect(), end=-2).run
     assert nearness(run, at(0), PRIORS) == nearness(run, at(10), PRIORS) == nearness(run, at(-8), PRIORS) == 1.0
-    assert nearness(run, at(30), PRIORS) == pytest.approx(0.368, abs=0.01)
+    assert nearness(run, at(20), PRIORS) == pytest.approx(0.368, abs=0.01)
+
+
+def test_a_short_one_must_have_ended_later() -> None:
+    short, long = (starvation(suspect(), begin=-2 - seconds, end=-2).run for seconds in (2, 6))
+    assert nearness(short, at(4), PRIORS) == nearness(long, at(10), PRIORS) == 1.0
+    assert nearness(short, at(14), PRIORS) == pytest.approx(0.368, abs=0.01)
+    assert nearness(long, at(14), PRIORS) == pytest.approx(0.670, abs=0.01)
+
+
+def test_of_several_starved_cores_the_one_for_which_somebody_is_known_to_have_waited_leads() -> None:
+    one, other = starvation(suspect("busy"), cpu=0), starvation(suspect("guilty"), cpu=1, waits={"victim": 3.0})
+    found = _tried(one, other)
+    assert _who(found) == ["guilty", "busy"]
+    assert found[1].score == pytest.approx(PRIORS.score_unwaited * found[0].score)
+    assert _who(_tried(one, starvation(suspect("guilty"), cpu=1))) == ["busy", "guilty"]
 
 
 def test_the_core_that_the_message_names_wins_and_where_interrupts_go_counts_less() -> None:

@@ -277,7 +277,7 @@ def test_two_nested_ones_are_the_more_specific() -> None:
 
 def test_two_cores_that_suit_alike_are_too_many() -> None:
     two = starvation(suspect("two", ODD, pid=78, cgroup="/two"), cpu=2, waits={"victim": 6.0})
-    verdict = _judged(case(READER, two))
+    verdict = _judged(case(replace(READER, waits=two.waits), two))
     assert (verdict.verdict, verdict.cause) == ("unexplained", None)
     assert any(one.startswith("certainty: ") for one in _missing(verdict))
     told = _said(verdict)["not-ruled-out"]

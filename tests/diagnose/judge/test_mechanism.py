@@ -164,7 +164,7 @@ def test_what_is_not_known_is_told_as_unknown() -> None:
     [
         ({"victim_waited": 0.9}, "", PRIORS.unnamed_waited),
         ({"victim_waited": 0.2}, "", PRIORS.nobody),
-        ({}, "", PRIORS.unnamed_unknown),
+        ({}, "", PRIORS.nobody),
         ({"victim_waited": 0.2}, "softirq", PRIORS.unnamed_waited),
     ],
 )

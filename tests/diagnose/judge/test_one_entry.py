@@ -59,7 +59,7 @@ def _with(folder: Path, text: str) -> Catalogue:
 
 
 def test_a_mechanism(tmp_path: Path) -> None:
-    made = case(starvation(suspect(shapes=ODD), very_own_extents=4e6))
+    made = case(starvation(suspect(shapes=ODD), waits={"victim": 6.0}, very_own_extents=4e6))
     known = _with(tmp_path, MECHANISM)
     before, after = judge(made, catalogue(())), judge(made, known)
     assert before.cause is not None

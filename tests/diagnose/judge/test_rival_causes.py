@@ -178,7 +178,8 @@ def _stopped(path: str, facts: LeakFacts, share: float = 0.5, source: Case | Non
 )
 def test_a_quota_that_stopped_who_noticed_it(path: str, facts: LeakFacts, subject: Subject) -> None:
     verdict = _stopped(path, facts)
-    assert verdict.verdict == "explained"
+    # Nothing ties whom a quota stopped to whoever complains.
+    assert verdict.verdict == "partly-explained"
     assert _cause(verdict) == ("cpu-quota", subject)
     assert [one.action for one in verdict.remedies] == ["raise-quota"]
     assert verdict.remedies[0].subject == subject.name
@@ -201,7 +202,9 @@ def test_two_mechanisms_that_may_be_it_leave_no_doubt_of_a_rival_that_explains_m
     slab = ("do_syscall_64", "slab_show", "count_partial")
     who = suspect(shapes={SMAPS: 0.5, slab: 0.5}, share=0.5)
     made = case(starvation(who, quotas=[Quota("/jobs/one", 0.9, 0.0)]), symptom=mark())
-    assert judge(made, KNOWN).verdict == "explained"
+    verdict = judge(made, KNOWN)
+    assert verdict.cause is not None
+    assert (verdict.cause.kind, verdict.cause.cpu) == ("cpu-quota", None)
 
 
 # -- rivals of users -----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from necroscope.case import LineUp, NamedCore, RecorderStart, Run, Starvation, Suspect, Wait
 from necroscope.clock import NS
@@ -48,7 +48,19 @@ def candidates(
         suspect = main_suspect(one.line_up, priors)
         if not own_start(one.run, suspect, starts):
             found.append(Candidate(one, suspect, _score(one, suspect, symptom.at_ns, named, priors)))
+    found = _by_waits(found, priors)
     return _nearest_first(sorted(found, key=lambda one: -one.score), symptom.at_ns, priors)
+
+
+def _by_waits(found: list[Candidate], priors: Priors) -> list[Candidate]:
+    """Where somebody is known to have waited for one starved core, those of which nobody knows that suit less."""
+    known = [waited_share(one.starvation.waits, one.run, one.suspect) if one.suspect else None for one in found]
+    if not any(waited is not None and waited >= priors.score_waits for waited in known):
+        return found
+    return [
+        one if waited is not None else replace(one, score=one.score * priors.score_unwaited)
+        for one, waited in zip(found, known, strict=True)
+    ]
 
 
 def _nearest_first(found: list[Candidate], at_ns: int, priors: Priors) -> list[Candidate]:
@@ -108,8 +120,13 @@ def scaled(share: float, one: Starvation, priors: Priors) -> float:
 
 def nearness(run: Run, at_ns: int, priors: Priors) -> float:
     """1 for a starvation that goes on at the symptom or ended some seconds before it, less the longer ago it was."""
-    ago_s = (at_ns - run.to_ns) / NS
-    return 1.0 if ago_s <= priors.core_soon_s else math.exp(-(ago_s - priors.core_soon_s) / priors.core_late_s)
+    late_s = (at_ns - run.to_ns) / NS - soon_s(run, priors)
+    return 1.0 if late_s <= 0 else math.exp(-late_s / priors.core_late_s)
+
+
+def soon_s(run: Run, priors: Priors) -> float:
+    """Until how long before the symptom a starvation of such a length may have ended and be as near as can be."""
+    return min(priors.core_soon_s, priors.core_soon_least_s + priors.core_soon_times * run.seconds)
 
 
 def waited_share(waits: Iterable[Wait], run: Run, but: Suspect) -> float | None:
@@ -121,15 +138,17 @@ def waited_share(waits: Iterable[Wait], run: Run, but: Suspect) -> float | None:
 
 
 def is_own(wait: Wait, suspect: Suspect) -> bool:
-    """Whether it is the suspect itself that waited."""
-    return wait.name == suspect.name or wait.pid in suspect.pids
+    """Whether it is the suspect itself that waited; of a cgroup whose processes took turns, whoever is in it."""
+    turns = suspect.processes > len(suspect.pids) or len(suspect.pids) > 1
+    inside = turns and wait.cgroup == suspect.cgroup and suspect.cgroup not in ("", "/")
+    return wait.name == suspect.name or wait.pid in suspect.pids or inside
 
 
 def core_strength(
     run: Run, symptom: Complaint, named: NamedCore | None, rival_score: float, own_score: float, priors: Priors
 ) -> float:
     """How sure it is that this core's starvation made the symptom: when it was, and whether another one suits too."""
-    strength = priors.core_sure * math.pow(nearness(run, symptom.at_ns, priors), priors.core_late_power)
+    strength = priors.core_sure * nearness(run, symptom.at_ns, priors)
     if named is not None and named.cpu != run.cpu:
         strength *= priors.core_not_said if named.said else priors.core_not_routed
     if own_score > 0:

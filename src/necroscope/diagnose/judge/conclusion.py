@@ -9,10 +9,10 @@ from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, constant, core_strength, scaled, who_strength
-from necroscope.diagnose.judge.mechanism import Found, Weighed, mechanism_of
+from necroscope.diagnose.judge.mechanism import PRESSED, Found, Weighed, mechanism_of
 from necroscope.diagnose.judge.recurrence import Recurrence, product, recurrence
 from necroscope.diagnose.judge.rivals import Bench, claim, compared, strongest, tested
-from necroscope.diagnose.judge.suspect_facts import QUOTA_STOPPED, Facts, facts_of, most_risen
+from necroscope.diagnose.judge.suspect_facts import QUOTA_STOPPED, THROTTLED, Facts, facts_of, most_risen
 from necroscope.diagnose.judge.suspects import unusual
 from necroscope.diagnose.judge.work_origin import Orderer, orderer_of
 from necroscope.diagnose.leak import attribute
@@ -72,15 +72,20 @@ class Conclusion:
         return self.rival.id if self.rival is not None else self.best.hypothesis.id
 
     @property
+    def cpu(self) -> int | None:
+        """The core that it is about; what a quota stops is stopped on any."""
+        return None if self.rival is not None and self.rival.noticed_only else self.candidate.run.cpu
+
+    @property
     def grows(self) -> Grows:
         """What is left behind, where the mechanism walks over that."""
         return "" if self.rival is not None else self.best.hypothesis.grows
 
     @property
     def whole(self) -> bool:
-        """Whether both are known: by what, and whom to act on."""
-        named = self.rival is not None or (self.best.named and self.found.either is None)
-        return named and self.subject is not None
+        """Whether both are known: by what, and whom to act on. That a rival explains most does not tie it to the
+        symptom: a quota that stops somebody need not have stopped who complains."""
+        return self.rival is None and self.best.named and self.found.either is None and self.subject is not None
 
     @property
     def alone(self) -> float:
@@ -106,7 +111,7 @@ def conclude(
     suspect = best.suspect
     if suspect is None:
         return None
-    facts = facts_of(best.starvation, suspect, catalogue)
+    facts = facts_of(best.starvation, suspect, catalogue) | _pressed(case, best, tried)
     found = mechanism_of(suspect, facts, catalogue, priors)
     if found is None:
         return None
@@ -117,6 +122,19 @@ def conclude(
     one = replace(_strengths(one, case, tried), rivals=tested(bench, catalogue))
     one = _beside_rivals(_with_either_subject(one, case))
     return _without_doubtful_leaker(_rival_first(one, bench, tried, catalogue) or one)
+
+
+def _pressed(case: Case, best: Candidate, tried: Sequence[Candidate]) -> Facts:
+    """How much longer than in quiet times somebody on the node waited for a core, less what quotas stopped, where only
+    this core was starved then, or the complaint names it."""
+    numbers = best.starvation.numbers
+    if "pressure_cpu" not in numbers or "pressure_cpu_before" not in numbers:
+        return {}
+    also = (one for one in tried if one.run.cpu != best.run.cpu and one.run.overlaps(best.run.window))
+    if any(also) and (case.named is None or case.named.cpu != best.run.cpu):
+        return {}
+    stopped = numbers.get(THROTTLED, 0.0) - numbers.get(f"{THROTTLED}_before", 0.0)
+    return {PRESSED: numbers["pressure_cpu"] - numbers["pressure_cpu_before"] - max(0.0, stopped)}
 
 
 def conclude_rival(case: Case, tried: Sequence[Candidate], catalogue: Catalogue, priors: Priors) -> Conclusion | None:

@@ -34,7 +34,7 @@ def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
     if one is None or one.confidence < priors.floor:
         return _unexplained(case, tried, gap, one, catalogue, priors)
     best, blamed = one.candidate, one.suspect if one.rival is None else None
-    cause = Cause(one.kind, one.subject, process_of(one), best.run.cpu, one.confidence)
+    cause = Cause(one.kind, one.subject, process_of(one), one.cpu, one.confidence)
     return Verdict(
         "explained" if one.whole else "partly-explained",
         case.symptom,
@@ -131,7 +131,7 @@ def _weighed(
     case: Case, one: Conclusion, tried: Sequence[Candidate], catalogue: Catalogue
 ) -> tuple[CandidateCause, ...]:
     """Causes that were weighed, the one of the verdict first."""
-    process, cpu, priors = process_of(one), one.candidate.run.cpu, one.priors
+    process, cpu, priors = process_of(one), one.cpu, one.priors
     explains = (
         claim(one.rival_test, priors)
         if one.rival_test is not None

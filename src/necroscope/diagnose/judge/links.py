@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from necroscope.case import Case, Run
 from necroscope.clock import NS, iso
-from necroscope.diagnose.judge.candidates import constant, is_own
+from necroscope.diagnose.judge.candidates import constant, is_own, soon_s
 from necroscope.diagnose.judge.conclusion import Conclusion
 from necroscope.diagnose.judge.mechanism import Weighed
 from necroscope.diagnose.judge.recurrence import projection
@@ -86,7 +86,7 @@ def _core_doubt(case: Case, one: Conclusion) -> str:
     if not case.symptom.asked and run.from_ns >= case.symptom.at_ns:
         return "it began when the symptom had been reported"
     ago_s = (case.symptom.at_ns - run.to_ns) / NS
-    if ago_s > one.priors.core_soon_s:
+    if ago_s > soon_s(run, one.priors):
         return f"it ended {span(ago_s)} before the symptom"
     return "another starved core, or another process on it, suits nearly as well" if one.core < _SURE_ENOUGH else ""
 

@@ -20,6 +20,8 @@ from necroscope.quantity import share
 from necroscope.verdict import Tested
 
 Facts = Mapping[str, float]
+PRESSED = "pressed"
+"""By how much the time rose in which somebody on the node waited for a core, if that can only be this core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,23 @@ def mechanism_of(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: P
             weighed.append(_weighed(one, judged, priors))
     fitting = [one for one in weighed if not _beside_user_code(one, suspect, priors)]
     compete = [one for one in fitting if one.strength >= priors.mechanism_carries]
+    if not compete:
+        compete = [one for one in fitting if _plausible(one, priors)]
     best = _most_specific(compete, suspect, priors) or _storm(suspect, facts, catalogue, priors)
     if best is None:
         compete = [one for one in fitting if one.share >= priors.mechanism_weak_share]
-        best = max(compete, key=lambda one: (one.hypothesis.priority, one.value), default=None)
-    if best is None:
-        best = _nameless(suspect, facts, catalogue, priors)
+        best = _most_specific(compete, suspect, priors) or _nameless(suspect, facts, catalogue, priors)
     if best is None:
         return None
     others = tuple(sorted((one for one in weighed if one is not best), key=lambda one: -one.value))
     return Found(best, _either(best, compete, suspect, priors), others, tuple(ruled_out))
+
+
+def _plausible(one: Weighed, priors: Priors) -> bool:
+    """Whether it is more than a name: a number confirms it, or most samples show it and no number speaks against it."""
+    if one.judged.confirmed:
+        return True
+    return one.share >= priors.mechanism_weak_share and not one.judged.failed
 
 
 def _most_specific(sure: Sequence[Weighed], suspect: Suspect, priors: Priors) -> Weighed | None:
@@ -182,15 +191,28 @@ def _hog(suspect: Suspect, facts: Facts, priors: Priors) -> float:
     strength += priors.hog_long if facts.get("starved_s", 0.0) >= priors.hog_long_s else 0.0
     if facts.get("victim_waited", 0.0) >= priors.hog_waited_share:
         return min(priors.hog_most, strength + priors.hog_waited)
+    if _pressed(facts, priors):
+        return min(priors.hog_pressed_most, strength + priors.hog_pressed)
     return min(priors.nobody, strength)
 
 
+def _pressed(facts: Facts, priors: Priors) -> bool:
+    """Whether somebody on the node waited for a core, and it can only have been this one. Somebody who is known to have
+    had this core as he wanted speaks against it."""
+    if facts.get("victim_waited", 1.0) < priors.score_hardly:
+        return False
+    return facts.get(PRESSED, 0.0) >= priors.hog_pressure
+
+
 def _unnamed(suspect: Suspect, facts: Facts, priors: Priors) -> float:
-    """Work in the kernel is not to blame where nobody waited, however odd it is; interrupts keep everybody waiting."""
+    """Work in the kernel is not to blame where nobody is known to have waited, however odd it is; interrupts keep
+    everybody waiting."""
     waited = facts.get("victim_waited")
     if suspect.context or (waited is not None and waited >= priors.hog_waited_share):
         return priors.unnamed_waited
-    return priors.unnamed_unknown if waited is None else priors.nobody
+    if _pressed(facts, priors):
+        return priors.unnamed_pressed
+    return priors.nobody
 
 
 def _refuted(one: Match, judged: Judged) -> Tested:

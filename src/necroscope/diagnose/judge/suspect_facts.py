@@ -12,7 +12,8 @@ from necroscope.diagnose.judge.candidates import waited_share
 Facts = dict[str, float]
 QUOTA_STOPPED = "quota_stopped"
 """How many seconds of each second a quota stopped the cgroup that it stopped most."""
-_THROTTLED = "throttle_throttled_seconds"
+THROTTLED = "throttle_throttled_seconds"
+"""Seconds for which quotas stopped cgroups, all of them together, a second."""
 _COMING_AND_GOING = 8.0
 _STARTS = 3
 _CORE_MODES = ("user", "system", "irq", "softirq", "steal")
@@ -43,7 +44,7 @@ def facts_of(one: Starvation, suspect: Suspect, catalogue: Catalogue) -> Facts:
     if (quota := most_risen(one)) is not None:
         facts[QUOTA_STOPPED] = quota.stopped
         facts |= {f"{QUOTA_STOPPED}_before": quota.before} if quota.before is not None else {}
-    elif _THROTTLED in facts:
+    elif THROTTLED in facts:
         # Quotas there are, and none of them stopped anybody.
         facts[QUOTA_STOPPED] = facts[f"{QUOTA_STOPPED}_before"] = 0.0
     return facts

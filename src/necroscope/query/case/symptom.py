@@ -96,6 +96,15 @@ def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | No
     return [event for event in told_symptoms(snapshot, window, notes) if is_symptom(event)]
 
 
+def latest_other(snapshot: Snapshot, window: Window) -> Event | None:
+    """The latest critical complaint of a window that no starved core causes, such as one of hardware; None: there is
+    none."""
+    critical = {kind.name for kind in _kinds().values() if kind.severity == "critical" and not kind.starved}
+    told = told_symptoms(snapshot, window, [])
+    found = (one for one in told if one.source not in NOTICED and one.kind in critical)
+    return max(found, key=lambda one: one.at_ns, default=None)
+
+
 def choose(
     snapshot: Snapshot,
     recorded: Window,

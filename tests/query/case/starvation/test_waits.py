@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,17 @@ def test_a_wait_that_was_booked_when_it_ended_counts_for_when_it_was(node: Playe
     node.uses = [_job(0.0, 64), _job(60.0, 74)]
     again, run = _read(node, tmp_path / "more", 75)
     assert [one.seconds for one in again.waits(run)] == [pytest.approx(6.0, abs=0.01)]
+
+
+def test_a_look_while_the_core_is_taken_knows_nothing_of_who_may_be_waiting_still(node: Played, tmp_path: Path) -> None:
+    """The kernel books a wait when it ends: who neither waited nor surely ran may have slept, or be waiting."""
+    busy = ProcessUse(5, 1, "job", "/jobs/one", 3.0, 0.0, 0.0, 1, 1)
+    node.uses = [(64, busy)]
+    found, run = _read(node, tmp_path, 70)
+    assert found.waits(run) == ()
+    node.uses = [(64, busy), (74, replace(busy, user_s=0.0))]
+    again, run = _read(node, tmp_path / "more", 75)
+    assert [(one.seconds, one.known_s) for one in again.waits(run)] == [(0.0, pytest.approx(6.0, abs=0.01))]
 
 
 def _long(node: Played, folder: Path) -> tuple[StarvationReader, Run, Run]:

@@ -27,10 +27,14 @@ _LOOK_S = LOOK_NS / NS
 @dataclass
 class _Waited:
     """What is known of one process: seconds waited in looks at the run, of how many of its seconds these tell, how long
-    it ran meanwhile on any core, and what the first later look with a wait booked of the time before the run's end."""
+    it ran meanwhile on any core, and what the first later look with a wait booked of the time before the run's end.
+    `pending_s`: seconds of looks while the core was still taken, at somebody who was not seen to wait and need not have
+    run within the run: he may have slept, or be waiting still. `settled`: a look came after the core was free again."""
 
     seconds: float = 0.0
     known_s: float = 0.0
+    pending_s: float = 0.0
+    settled: bool = False
     ran_s: float = 0.0
     booked_later_s: float | None = None
     cgroup: str = ""
@@ -70,19 +74,24 @@ def waits_for(
         waited_s = max(0.0, delay_ms / 1000 - stopped * _LOOK_S)
         within_s = (min(at_ns, run.to_ns) - max(at_ns - LOOK_NS, run.from_ns)) / NS
         one.cgroup = str(row["cgroup"] or "") or one.cgroup
-        if within_s > 0:
+        ran_s = (row["user_ms"] + row["system_ms"]) / 1000
+        before_s = max(0, run.from_ns - at_ns + LOOK_NS) / NS
+        one.settled |= at_ns >= until_ns
+        if within_s > 0 and at_ns < until_ns and max(ran_s - before_s, waited_s) <= _HARDLY * within_s:
+            one.pending_s += within_s
+        elif within_s > 0:
             one.seconds += waited_s
             one.known_s += within_s
-            one.ran_s += (row["user_ms"] + row["system_ms"]) / 1000
+            one.ran_s += ran_s
         elif waited_s > 0 and one.booked_later_s is None:
             one.booked_later_s = max(0.0, waited_s - (at_ns - run.to_ns) / NS)
-    waits = (_wait(run, *who, one) for who, one in found.items() if one.known_s > 0)
+    waits = [_wait(run, *who, one) for who, one in found.items() if one.known_s + one.pending_s * one.settled > 0]
     return tuple(sorted(waits, key=lambda one: -one.seconds)[:WAITS_MOST])
 
 
 def _wait(run: Run, name: str, pid: int, one: _Waited) -> Wait:
     """Who neither ran nor waited, and then waited longer than has passed since, waited all along."""
-    known_s = min(run.seconds, one.known_s)
+    known_s = min(run.seconds, one.known_s + one.pending_s * one.settled)
     later_s = one.booked_later_s if one.booked_later_s is not None and one.ran_s <= _HARDLY * known_s else 0.0
     return Wait(name, pid, min(one.seconds + later_s, known_s), known_s, one.cgroup)
 
