@@ -73,13 +73,12 @@ def mechanism_of(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: P
         else:
             weighed.append(_weighed(one, judged, priors))
     fitting = [one for one in weighed if not _beside_user_code(one, suspect, priors)]
-    compete = [one for one in fitting if one.strength >= priors.mechanism_carries]
-    if not compete:
-        compete = [one for one in fitting if _plausible(one, priors)]
-    best = _most_specific(compete, suspect, priors) or _storm(suspect, facts, catalogue, priors)
+    plausible = [one for one in fitting if _plausible(one, priors)]
+    compete = [one for one in fitting if one.strength >= priors.mechanism_carries] or plausible
+    best = _most_specific(compete, plausible, suspect, priors) or _storm(suspect, facts, catalogue, priors)
     if best is None:
         compete = [one for one in fitting if one.share >= priors.mechanism_weak_share]
-        best = _most_specific(compete, suspect, priors) or _nameless(suspect, facts, catalogue, priors)
+        best = _most_specific(compete, (), suspect, priors) or _nameless(suspect, facts, catalogue, priors)
     if best is None:
         return None
     others = tuple(sorted((one for one in weighed if one is not best), key=lambda one: -one.value))
@@ -93,12 +92,14 @@ def _plausible(one: Weighed, priors: Priors) -> bool:
     return one.share >= priors.mechanism_weak_share and not one.judged.failed
 
 
-def _most_specific(sure: Sequence[Weighed], suspect: Suspect, priors: Priors) -> Weighed | None:
-    """The one that explains most; or, of what is a part of it, the most specific."""
-    best = max(sure, key=lambda one: (one.value, one.hypothesis.priority), default=None)
+def _most_specific(
+    compete: Sequence[Weighed], plausible: Sequence[Weighed], suspect: Suspect, priors: Priors
+) -> Weighed | None:
+    """The one that explains most; or, of what is a part of it, the most specific that is at least plausible."""
+    best = max(compete, key=lambda one: (one.value, one.hypothesis.priority), default=None)
     if best is None:
         return None
-    for one in sorted(sure, key=lambda each: (-each.hypothesis.priority, -each.value)):
+    for one in sorted((*compete, *plausible), key=lambda each: (-each.hypothesis.priority, -each.value)):
         if one.hypothesis.priority > best.hypothesis.priority and within(one, best, suspect) >= priors.mechanism_within:
             return one
     return best

@@ -62,14 +62,16 @@ def _each_start(starts: Mapping[str, float], run: Run, suspect: Suspect) -> Fact
 
 
 def _starts(numbers: Mapping[str, float], run: Run, suspect: Suspect, line_up: LineUp) -> Facts:
-    """Starts of processes, as far as they are the suspect's business: the kernel counts those of the whole node.
+    """Starts of processes, as far as they are the suspect's business: the kernel counts those of the whole node. What
+    starts in quiet times as well is others'.
 
     Where hardly any process came and went in the suspect's cgroup (without one, on its core), they are others'.
     """
     if "execs" not in numbers:
         return {}
     seen = _processes(suspect, line_up.suspects) / max(run.seconds, 1e-9)
-    return {"execs": numbers["execs"] if seen >= _COMING_AND_GOING else min(numbers["execs"], seen)}
+    more = max(seen, numbers["execs"] - numbers.get("execs_before", 0.0))
+    return {"execs": more if seen >= _COMING_AND_GOING else min(more, seen)}
 
 
 def _processes(suspect: Suspect, suspects: Sequence[Suspect]) -> int:
