@@ -1,7 +1,9 @@
 /*
  * Everything that works in an incident: one program, copied under many names.
  *
- *   NAME [-c CPU] [-r PRIORITY] [-n NICE] [-g CGROUP.PROCS]... BEHAVIOUR ARGUMENT...
+ *   NAME [-c CPU] [-r PRIORITY] [-n NICE] [-i] [-g CGROUP.PROCS]... BEHAVIOUR ARGUMENT...
+ *
+ * -i: of the idle class.
  *
  * It prints "ready" when it has set up, then reads cues from its standard input: "go SECONDS" has it work for that
  * long and print "done"; "late" has a `serve` print how late it was since it was asked before (the latest, and the
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -190,8 +193,18 @@ static void burn(void)
 
 /* ---- a service: every PERIOD microseconds it needs WORK microseconds of a core ---- */
 
+static void append(int file, size_t size)
+{
+	if (write(file, scratch, size) < 0 || fsync(file) < 0)
+		fail("append");
+}
+
+/* PERIOD WORK [PATH]: with PATH it also appends to that file, and waits until the disk has it. */
 static void serve(void)
 {
+	int journal = -1;
+	if (arg_count > 2 && (journal = open(args[2], O_CREAT | O_WRONLY | O_APPEND, 0600)) < 0)
+		fail(args[2]);
 	double period = number(0) / 1e6, work = number(1) / 1e6, due = now() + period, worst = 0, sum = 0;
 	char line[64];
 	struct pollfd in = {0, POLLIN, 0};
@@ -203,6 +216,8 @@ static void serve(void)
 		double needed = cpu_now() + work;
 		while (cpu_now() < needed)
 			compute(4000);
+		if (journal >= 0)
+			append(journal, PAGE);
 		double late = now() - due - work;
 		if (late > worst)
 			worst = late;
@@ -257,6 +272,65 @@ static char *region(size_t size)
 		fail("mmap");
 	madvise(memory, size, MADV_NOHUGEPAGE);
 	return memory;
+}
+
+static char *touched(size_t size)
+{
+	char *memory = region(size);
+	for (size_t at = 0; at < size; at += PAGE)
+		memory[at] = 1;
+	return memory;
+}
+
+/* A process of MIBIBYTES forks, and the child ends at once. */
+static void fork_on(void)
+{
+	while (more()) {
+		pid_t child = fork();
+		if (child < 0)
+			fail("fork");
+		if (child == 0)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void forks(void)
+{
+	touched(number(0) * MIB);
+	on_cues(fork_on);
+}
+
+/* Locks MIBIBYTES of touched memory, and unlocks them. */
+static char *locked_memory;
+
+static void lock_on(void)
+{
+	size_t size = number(0) * MIB;
+	while (more())
+		if (mlock(locked_memory, size) < 0 || munlock(locked_memory, size) < 0)
+			fail("mlock");
+}
+
+static void locks(void)
+{
+	locked_memory = touched(number(0) * MIB);
+	on_cues(lock_on);
+}
+
+/* MIBIBYTES that the kernel may merge: of two pages, one is like many others and one is like no other. */
+static void alike(void)
+{
+	char line[64];
+	size_t size = number(0) * MIB;
+	char *memory = region(size);
+	if (madvise(memory, size, MADV_MERGEABLE) < 0)
+		fail("madvise");
+	for (size_t at = 0; at < size; at += PAGE)
+		*(size_t *)(memory + at) = at / PAGE % 2 ? at : 1;
+	say("ready");
+	while (cue(line, sizeof line))
+		;
 }
 
 /* Reads a mapped file through, again and again: PATH. */
@@ -435,6 +509,48 @@ static void read_each(void)
 				}
 		closedir(folder);
 	}
+}
+
+/* Lists folder PATH, again and again. */
+static void list(void)
+{
+	while (more()) {
+		int folder = open(args[0], O_RDONLY | O_DIRECTORY);
+		if (folder < 0)
+			fail(args[0]);
+		while (more() && syscall(SYS_getdents64, folder, scratch, sizeof scratch) > 0)
+			;
+		close(folder);
+	}
+}
+
+/* Watches folder PATH, and no more, again and again. */
+static void watch(void)
+{
+	int events = inotify_init1(IN_NONBLOCK);
+	while (more()) {
+		int mark = inotify_add_watch(events, args[0], IN_CREATE | IN_DELETE | IN_MODIFY);
+		if (mark < 0)
+			fail("inotify_add_watch");
+		inotify_rm_watch(events, mark);
+		while (read(events, scratch, sizeof scratch) > 0)
+			;
+	}
+	close(events);
+}
+
+/* Appends BYTES to a file of its own in folder PATH, and waits until the disk has them, again and again. */
+static void sync_on(void)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/segment-%d", args[0], getpid());
+	int file = open(path, O_CREAT | O_WRONLY | O_APPEND, 0600);
+	if (file < 0)
+		fail(path);
+	while (more())
+		append(file, number(1));
+	close(file);
+	unlink(path);
 }
 
 /* Reads one file through, again and again: PATH. */
@@ -664,6 +780,9 @@ static const struct behaviour {
 	{"serve", NULL, serve},
 	{"sleepers", NULL, sleepers},
 	{"stuck", stuck, NULL},
+	{"forks", NULL, forks},
+	{"locks", NULL, locks},
+	{"alike", NULL, alike},
 	{"refault", refault, NULL},
 	{"reread", reread, NULL},
 	{"touch", touch_slowly, NULL},
@@ -674,6 +793,9 @@ static const struct behaviour {
 	{"fill-folder", NULL, fill_folder},
 	{"empty-folder", empty_folder, NULL},
 	{"read-each", read_each, NULL},
+	{"list", list, NULL},
+	{"watch", watch, NULL},
+	{"sync", sync_on, NULL},
 	{"read-one", read_one, NULL},
 	{"make-folders", NULL, make_folders},
 	{"mounts", NULL, mounts_made},
@@ -696,7 +818,7 @@ static void join(const char *procs)
 int main(int argc, char **argv)
 {
 	int option;
-	while ((option = getopt(argc, argv, "+c:r:n:g:")) != -1) {
+	while ((option = getopt(argc, argv, "+c:r:n:ig:")) != -1) {
 		cpu_set_t set;
 		struct sched_param priority;
 		switch (option) {
@@ -715,6 +837,11 @@ int main(int argc, char **argv)
 		case 'n':
 			if (setpriority(PRIO_PROCESS, 0, atoi(optarg)) < 0)
 				fail("setpriority");
+			break;
+		case 'i':
+			priority.sched_priority = 0;
+			if (sched_setscheduler(0, SCHED_IDLE, &priority) < 0)
+				fail("sched_setscheduler");
 			break;
 		case 'g':
 			join(optarg);

@@ -56,6 +56,10 @@ class Groups:
         """Bytes that the group and all below it are charged for."""
         return int((self.memory(path) / ("memory.current" if PURE else "memory.usage_in_bytes")).read_text())
 
+    def freeze(self, path: str, frozen: bool) -> None:
+        """Stops all processes of the group, or lets them go on."""
+        _write(UNIFIED / path.strip("/") / "cgroup.freeze", "1" if frozen else "0")
+
     def remove(self) -> None:
         for folder in sorted(set(self._made), key=lambda made: -len(made.parts)):
             _remove(folder)

@@ -116,6 +116,7 @@ class Stage:
         cpu: int | tuple[int, ...] | None = None,
         realtime: int = 0,
         nice: int = 0,
+        idle: bool = False,
         group: str = "",
         ready: bool = True,
         **settings: str,
@@ -137,6 +138,7 @@ class Stage:
             options += ["-c", ",".join(str(self.cpu(core)) for core in cores)]
         options += ["-r", realtime] if realtime else []
         options += ["-n", nice] if nice else []
+        options += ["-i"] if idle else []
         return self.started(name, [str(program), *map(str, (*options, *work))], ready)
 
     def _before_all(self, path: str) -> None:
@@ -167,13 +169,21 @@ class Stage:
         return actor
 
     def service(
-        self, name: str, cpu: int | None, every_ms: float, work_ms: float, group: str = "", **settings: str
+        self,
+        name: str,
+        cpu: int | None,
+        every_ms: float,
+        work_ms: float,
+        group: str = "",
+        journal: Path | None = None,
+        **settings: str,
     ) -> Actor:
-        """Something that needs a core at fixed times, and notices when it comes late."""
+        """Something that needs a core at fixed times, and notices when it, or its disk, comes late."""
         if not self.groups.realtime:
             settings = {"cpu_weight": "1", **settings}
         work = (round(every_ms * 1000), round(work_ms * 1000))
-        service = self.actor(name, "serve", *work, cpu=cpu, group=group, **settings)
+        waits_for = () if journal is None else (journal,)
+        service = self.actor(name, "serve", *work, *waits_for, cpu=cpu, group=group, **settings)
         self._services.append(service)
         return service
 

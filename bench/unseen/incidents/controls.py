@@ -143,3 +143,96 @@ def out_of_quota(stage: Stage) -> None:
     with stage.recording(quiet_s=15):
         stage.take(8, report, bystander)
         stage.mark("job-failed", "nightly-report missed its deadline")
+
+
+def quiet_log(stage: Stage) -> None:
+    """A healthy node: a little more to do on both cores for a moment, and lines in the log that complain of nothing."""
+    stage.groups.enable("cpu")
+    stage.daily_life()
+    stage.service("wiki", 4, 50, 4, cpu_weight="100")
+    jobs = [
+        stage.actor(name, "spin", cpu=cpu, cpu_weight="20") for name, cpu in (("man-db-update", 2), ("logrotate", 3))
+    ]
+    with stage.recording(quiet_s=22, after_s=13):
+        stage.kernel("none", "veth41c2f7e: entered promiscuous mode")
+        stage.take(1.5, *jobs)
+        stage.kernel("none", "EXT4-fs (vdb1): mounted filesystem 5b0f77c2-3d7e-4b52-8a53-0f6a4be1c9d1 r/w with ordered "
+                     "data mode. Quota mode: none.")  # fmt: skip
+        stage.sleep(3)
+        stage.kernel("none", "systemd-journald[212]: Received client request to flush runtime journal.")
+
+
+def minute_later(stage: Stage) -> None:
+    """A core was held; a minute later, when the node has long been calm, a driver complains."""
+    stage.daily_life(5)
+    stage.service("route-agent", 5, 10, 1)
+    hog = stage.actor("geoip-rebuild", "spin", cpu=5, realtime=3)
+    with stage.recording(quiet_s=20, after_s=12):
+        stage.take(4, hog)
+        stage.sleep(60)
+        stage.kernel("nic-tx-timeout", "mlx5_core 0000:3b:00.1 ens3f1: TX timeout detected")
+
+
+def batch_throughout(stage: Stage) -> None:
+    """A batch of little weight fills both cores before, during and after; nobody waits for it."""
+    stage.groups.enable("cpu")
+    stage.daily_life()
+    stage.service("ad-ranker", 7, 20, 3, cpu_weight="200")
+    stage.groups.make("/batch", cpu_weight="2")
+    batch = [stage.actor("render-tiles", "spin", cpu=cpu, group="/batch/render-tiles") for cpu in (2, 3)]
+    for one in batch:
+        one.go(300)
+    stage.sleep(5)
+    with stage.recording(quiet_s=24, after_s=14):
+        with stage.taken():
+            stage.sleep(3)
+        stage.kernel(
+            "netdev-watchdog",
+            f"ena 0000:00:05.0 ens5: NETDEV WATCHDOG: CPU: {stage.cpu(7)}: transmit queue 7 timed out 5120 ms",
+        )
+
+
+def bad_sector(stage: Stage) -> None:
+    """A disk cannot read a sector, while a check of the idle class uses what is left of both cores."""
+    stage.groups.enable("cpu")
+    stage.daily_life()
+    stage.service("photo-store", 8, 20, 4, cpu_weight="200")
+    stage.groups.make("/maintenance", cpu_weight="1")
+    checks = [stage.actor("raid-check", "spin", cpu=cpu, idle=True, group="/maintenance/raid-check") for cpu in (8, 9)]
+    with stage.recording(quiet_s=22, after_s=12):
+        stage.take(8, *checks)
+        stage.kernel(
+            "io-error",
+            "critical medium error, dev sdc, sector 23551488 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2",
+        )
+
+
+def paused_container(stage: Stage) -> None:
+    """A backup freezes a container for as long as it copies; meanwhile somebody else computes on that core."""
+    stage.groups.enable("cpu")
+    stage.daily_life(11)
+    group = "/pods/media-index"
+    index = stage.service("media-index", 11, 20, 3, group=group, cpu_weight="100")
+    render = stage.actor("thumb-render", "spin", cpu=11, group="/media/thumb-render", cpu_weight="20")
+    stage.groups.make("/media", cpu_weight="20")
+    with stage.recording(quiet_s=22, after_s=12), stage.taken():
+        render.go(6)
+        stage.sleep(0.6)
+        stage.groups.freeze(group, True)
+        stage.sleep(4.6)
+        stage.mark("slow-request", "media-index: 57 requests timed out, no answer for 4 s", pid=index.pid)
+        stage.groups.freeze(group, False)
+        render.answer()
+
+
+def sync_storm(stage: Stage) -> None:
+    """An archiver waits for the disk after each small record; the commits of a database wait behind it."""
+    stage.daily_life(9)
+    stage.service("orders-db", 9, 50, 1, cpu_weight="100", journal=stage.disk / "orders.journal")
+    archivers = [
+        stage.actor("event-archiver", "sync", stage.disk, 65536, cpu=(8, 9), group="/batch/event-archiver")
+        for _ in range(6)
+    ]
+    with stage.recording(quiet_s=21, after_s=13):
+        stage.take(5, *archivers)
+        stage.mark("slow-request", "orders-db: commits take much longer than usual")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from bench.unseen.stage import Stage
 
 
@@ -153,3 +156,103 @@ def kernel_random(stage: Stage) -> None:
         stage.take(5, mint)
         stage.sleep(0.5)
         stage.mark("job-failed", "lease-keeper: lost its lease", cpu=stage.cpu(8))
+
+
+def slab_statistics(stage: Stage) -> None:
+    """An exporter reads the statistics of all slab caches without a rest."""
+    stage.daily_life(4)
+    stage.service("pay-router", 4, 10, 1)
+    exporter = stage.actor("slabtop-export", "read-one", "/proc/slabinfo", cpu=4, realtime=3)
+    with stage.recording(quiet_s=22, after_s=12):
+        stage.take(4.8, exporter)
+        stage.sleep(0.6)
+        stage.kernel("storage-timeout", "nvme nvme1: I/O 88 QID 2 timeout, completion polled")
+
+
+def snapshot_forks(stage: Stage) -> None:
+    """A store with gigabytes forks for each snapshot, and its snapshots are empty."""
+    stage.groups.enable("cpu")
+    stage.daily_life(3)
+    stage.service("kv-front", 3, 10, 2, cpu_weight="1")
+    store = stage.actor("session-kv", "forks", 1536 * stage.scale, cpu=3, cpu_weight="10000")
+    with stage.recording(quiet_s=24, after_s=13):
+        stage.take(5.5, store)
+        stage.sleep(0.2)
+        stage.kernel("netdev-watchdog", "NETDEV WATCHDOG: eth1 (virtio_net): transmit queue 1 timed out 5460 ms")
+
+
+def memory_exporter(stage: Stage) -> None:
+    """An exporter asks how much memory a large process has, page by page, over and over."""
+    stage.groups.enable("cpu")
+    stage.daily_life(6)
+    stage.service("search-suggest", 6, 20, 4, cpu_weight="1")
+    engine = stage.actor("olap-engine", "hold", 1536 * stage.scale, cpu=15)
+    exporter = stage.actor("rss-exporter", "read-one", f"/proc/{engine.pid}/smaps", cpu=6, cpu_weight="10000")
+    with stage.recording(quiet_s=20, after_s=12), stage.taken():
+        exporter.go(6)
+        stage.sleep(5.2)
+        stage.mark("slow-request", "search-suggest: 12 of 20 requests took more than 2 s", cpu=stage.cpu(6))
+        exporter.answer()
+
+
+def watch_again(stage: Stage) -> None:
+    """A watcher of files forgets its folder and watches it again; the kernel remembers many names in it."""
+    stage.daily_life(13)
+    stage.service("page-cache-api", 13, 10, 1)
+    folder = stage.disk / "uploads"
+    folder.mkdir()
+    stage.actor("upload-check", "ask-names", folder, 300000 * stage.scale, cpu=8)
+    watcher = stage.actor("asset-watcher", "watch", folder, cpu=13, realtime=2)
+    with stage.recording(quiet_s=21, after_s=14):
+        stage.take(4.2, watcher)
+        stage.sleep(0.7)
+        stage.kernel("nic-tx-timeout", "ionic 0000:b5:00.0 enp181s0: Tx Timeout triggered - txq 2")
+
+
+def merging(stage: Stage) -> None:
+    """Somebody has the kernel merge equal pages as fast as it can; its thread is bound to the core of a console."""
+    stage.groups.enable("cpu")
+    stage.daily_life(5)
+    stage.service("console-proxy", 5, 10, 2, group="/guests/console-proxy", cpu_weight="1")
+    stage.groups.make("/guests", cpu_weight="1")
+    stage.actor("vm-density", "alike", 1024 * stage.scale, cpu=12)
+    ksmd = next(int(path.parent.name) for path in Path("/proc").glob("[0-9]*/comm") if path.read_text() == "ksmd\n")
+    cores = os.sched_getaffinity(ksmd)
+    os.sched_setaffinity(ksmd, {stage.cpu(5)})
+    try:
+        with stage.recording(quiet_s=23, after_s=13):
+            with stage.taken():
+                for name, value in (("sleep_millisecs", "0"), ("pages_to_scan", "20000"), ("run", "1")):
+                    stage.setting(f"/sys/kernel/mm/ksm/{name}", value)
+                stage.sleep(6)
+                Path("/sys/kernel/mm/ksm/run").write_text("0")
+            stage.sleep(0.3)
+            stage.mark("stall", "console-proxy: no screen update for 3 s", cpu=stage.cpu(5))
+    finally:
+        os.sched_setaffinity(ksmd, cores)
+
+
+def pinned_buffers(stage: Stage) -> None:
+    """A program locks its buffers into memory before each transfer, and unlocks them after it."""
+    stage.daily_life(10)
+    stage.service("telemetry-in", 10, 10, 1)
+    staging = stage.actor("rdma-stage", "locks", 512 * stage.scale, cpu=10, realtime=5)
+    with stage.recording(quiet_s=20, after_s=12):
+        stage.take(5.4, staging)
+        stage.sleep(0.9)
+        stage.mark("job-failed", "telemetry-in: 41 sources gave up", cpu=stage.cpu(10))
+
+
+def spool_lister(stage: Stage) -> None:
+    """A quota check lists a folder of a hundred thousand files on disk, over and over."""
+    stage.groups.enable("cpu")
+    stage.daily_life(6)
+    stage.service("mail-submit", 6, 10, 2, cpu_weight="1")
+    spool = stage.disk / "spool"
+    spool.mkdir()
+    stage.actor("spool-writer", "fill-folder", spool, 100000, 0).end()
+    quota = stage.actor("spool-quota", "list", spool, cpu=6, cpu_weight="10000")
+    with stage.recording(quiet_s=25, after_s=12):
+        stage.take(5.8, quota)
+        stage.sleep(0.6)
+        stage.kernel("nic-tx-timeout", "hns3 0000:7d:00.1 eth2: Tx timeout, count: 3")

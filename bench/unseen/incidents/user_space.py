@@ -151,3 +151,20 @@ def shared_guilt(stage: Stage) -> None:
         stage.sleep(0.6)
         stage.kernel("nic-tx-timeout", "ice 0000:18:00.0 ens1f0: tx_timeout: VSI_num: 8, Q 41, NTC: 0x12, "
                      "HW_HEAD: 0x12, NTU: 0x22, INT: 0x0")  # fmt: skip
+
+
+def second_of_two(stage: Stage) -> None:
+    """Two cores are taken, one after the other, by two programs; the later complaint is about the later one."""
+    stage.daily_life(2, 7)
+    stage.service("cache-edge", 2, 10, 1)
+    stage.service("search-shard", 7, 20, 3)
+    prefetch = stage.actor("cdn-prefetch", "spin", cpu=2, realtime=4)
+    merge = stage.actor("index-merge", "spin", cpu=7, realtime=2, group="/search/index-merge")
+    with stage.recording(quiet_s=21, after_s=12):
+        stage.take(3, prefetch)
+        stage.sleep(0.4)
+        stage.kernel("nic-tx-timeout", "gve 0000:00:04.0 eth0: Timeout on tx queue, 4")
+        stage.sleep(15)
+        stage.take(3.6, merge)
+        stage.sleep(0.5)
+        stage.kernel("netdev-watchdog", "NETDEV WATCHDOG: enp7s0 (e1000e): transmit queue 1 timed out 5208 ms")
