@@ -38,7 +38,9 @@ def test_a_captured_host(tmp_path: Path) -> None:
     assert {sample.signal: sample.value for sample in reading.samples} == {
         "host_uptime_seconds": 786.7,
         "host_cpus": 95,
+        "host_kernel": 1,
     }
+    assert reading.samples[-1].labels == ("5.15.0-1051-aws",)
     assert undeclared(Inventory(), reading) == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from necroscope.clock import NS
 from necroscope.event import Event
 from necroscope.model import ParentCount, ProcessUse, Sample, UnitState, ZombieName
+from necroscope.sense.inventory import Inventory
 from necroscope.sense.zombie_names import ZombieNames
 from necroscope.store.reader import Store
 from necroscope.store.writer import Writer
@@ -72,6 +73,8 @@ class Played:
     names: list[tuple[float, ZombieName]] = field(default_factory=list)
     uses: list[tuple[float, ProcessUse]] = field(default_factory=list)
     gauges: dict[str, float] = field(default_factory=dict)
+    kernel: str = ""
+    """Its release; empty: not recorded."""
     called: dict[str, int] = field(default_factory=dict)
     counted: bool = True
     hole: tuple[int, int] = (0, 0)
@@ -100,7 +103,7 @@ class Played:
 
     def write(self, folder: Path, live: bool = False) -> Store:
         """The recording of it; with `live`, the recorder still writes."""
-        writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=ZombieNames.signals)
+        writer = Writer(folder, flush_s=1e9, segment_s=1e9, signals=(*ZombieNames.signals, *Inventory.signals))
         spent = {(cpu, mode): 100.0 for cpu in range(self.cores) for mode in (*MODES, "idle")}
         self._look(writer, 0, spent)
         for second in range(self.seconds):
@@ -135,6 +138,8 @@ class Played:
             writer.add_signals(at(second), samples, "cpu")
         if self.gauges and second % 10 == 0:
             writer.add_signals(at(second), [Sample(name, value) for name, value in self.gauges.items()], "memcg")
+        if self.kernel and second % 10 == 0:
+            writer.add_signals(at(second), [Sample("host_kernel", 1.0, (self.kernel,))], "inventory")
         if self.called and second == 0:
             called = [Sample("memcg_zombies_called", number, (path,)) for path, number in self.called.items()]
             writer.add_signals(at(second), called, "zombie-names")

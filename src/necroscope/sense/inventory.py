@@ -24,6 +24,7 @@ class Inventory:
     signals: ClassVar[tuple[Signal, ...]] = (
         Signal("host_uptime_seconds", "seconds", "gauge", "Time since the kernel started, sleep included."),
         Signal("host_cpus", "cpus", "gauge", "CPUs that are online."),
+        Signal("host_kernel", "kernels", "gauge", "1: the release of the kernel that runs.", ("release",)),
     )
 
     def read(self, host: Host) -> Reading:
@@ -31,6 +32,8 @@ class Inventory:
         identity = identify(host)
         values = {"host_uptime_seconds": identity.uptime_s, "host_cpus": identity.cpus}
         samples = tuple(Sample(name, value) for name, value in values.items() if value is not None)
+        if identity.kernel != UNKNOWN:
+            samples += (Sample("host_kernel", 1.0, (identity.kernel,)),)
         return Reading(samples=samples, records=(identity,))
 
 

@@ -41,6 +41,7 @@ activating active configured created crio containerd dead deactivating docker do
 initialized maintenance paused podman refreshing reloading removed removing restarting running stopped stopping
 unknown
 """
+_RELEASE = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,2}")
 _NO_NUMBER = re.compile(r"[A-Z]{2,3}\d?")
 _IRQ = re.compile(rf"\d{{1,6}}|{_NO_NUMBER.pattern}")
 _NAMED_LABELS: dict[str, Change] = {
@@ -51,6 +52,8 @@ _NAMED_LABELS: dict[str, Change] = {
     "container": lambda names, value: names.token("container", value),
     "device": Names.device,
     "name": Names.interrupt,
+    # A kernel of one's own may bear one's name after the numbers.
+    "release": lambda names, value: found[0] if (found := _RELEASE.match(value)) else names.token("release", value),
     "irq": lambda names, value: value if _IRQ.fullmatch(value) else names.token("irq", value),
     **dict.fromkeys(
         ("active_state", "engine", "state"),

@@ -11,7 +11,7 @@ from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, candidates
 from necroscope.diagnose.judge.conclusion import Conclusion, conclude, conclude_rival, explained_by, rival_strength
 from necroscope.diagnose.judge.links import core_link, links, process_of, symptom_link
-from necroscope.diagnose.judge.mechanism import Weighed
+from necroscope.diagnose.judge.mechanism import Weighed, within
 from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
 from necroscope.diagnose.judge.others import may_have_been, no_core, others
 from necroscope.diagnose.judge.rivals import Bench, claim, tested
@@ -24,6 +24,7 @@ from necroscope.quantity import share
 from necroscope.verdict import CandidateCause, Cause, Link, Remedy, Tested, Verdict
 
 _CANDIDATES, _OTHERS = 6, 2
+_MOST_OF_IT = 0.5
 
 
 def judge(case: Case, catalogue: Catalogue, priors: Priors = PRIORS) -> Verdict:
@@ -167,9 +168,9 @@ def _rival(one: Conclusion, each: Tested) -> CandidateCause:
 def _mechanism(one: Conclusion, each: Weighed) -> CandidateCause:
     explains = explained_by(each, one.candidate, one.suspect, one.priors)
     sure = min(one.confidence, one.core * one.who * each.strength * one.whom * one.beside)
-    because = (
-        f"{share(each.share)} of the samples show it; strength {each.strength:.2f} against {one.best.strength:.2f}"
-    )
+    because, best = f"{share(each.share)} of the samples show it", one.best
+    if best.hypothesis.priority > each.hypothesis.priority and within(best, each, one.suspect) >= _MOST_OF_IT:
+        because += f"; {best.hypothesis.id} is a part of it, and more specific"
     return CandidateCause(
         each.hypothesis.id, one.candidate.run.cpu, process_of(one), round(explains, 3), round(sure, 3), because
     )

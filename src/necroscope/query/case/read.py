@@ -35,7 +35,8 @@ def read_case(
 ) -> Case:
     """Everything that is judged about a symptom. `others`: what was before other symptoms, too."""
     around = look_around(store, symptom, recorded, config)
-    starvations = StarvationReader(around, orders).starvations()
+    reader = StarvationReader(around, orders)
+    starvations = reader.starvations()
     at_ns = symptom.at_ns
     before, close = (at_ns - BEFORE_NS, at_ns), (at_ns - CLOSE_NS, at_ns)
     leaks = read_leak_facts(store, at_ns, recorded, around.notes) if starvations else LeakFacts()
@@ -50,6 +51,7 @@ def read_case(
         around.covered(close),
         mean_busy(around.times, before),
         _averages_of_s(around),
+        kernel=reader.kernel if starvations else "",
         named=around.named,
         starvations=starvations,
         strip=None if starvations else _strip(around, before),

@@ -29,8 +29,10 @@ _COUNTERS = (
     "perf_lost_records",
 )
 _GAUGES = ("memcg_*", "processes", "host_cpus", "meminfo_*", "cpu_running_tasks")
+KERNEL = "host_kernel"
+"""Its label is the release of the kernel."""
 _OF_CORE = ("cpu_frequency_hertz", "cpu_frequency_max_hertz", "cpu_sibling")
-SIGNALS = (*_COUNTERS, *_GAUGES, *_OF_CORE)
+SIGNALS = (*_COUNTERS, *_GAUGES, *_OF_CORE, KERNEL)
 """The signals that numbers are made of."""
 
 _STOOD = ("memcg_", "host_", "meminfo_", "cpu_running", "processes")
@@ -50,7 +52,7 @@ def numbers_of(signals: Mapping[str, list[Series]], run: Run, quiet: Sequence[Wi
     """Every number that signals tell of a run."""
     found: Numbers = {}
     for name, series in signals.items():
-        if name in _OF_CORE:
+        if name in _OF_CORE or name == KERNEL:
             continue
         if name.startswith(_STOOD):
             _gauge(found, name, series, run)

@@ -18,7 +18,7 @@ from necroscope.query.case.starvation.callers import read_callers
 from necroscope.query.case.starvation.core_speed import speed_of
 from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
 from necroscope.query.case.starvation.mode_shares import usual_modes
-from necroscope.query.case.starvation.numbers import SIGNALS, Numbers, numbers_of
+from necroscope.query.case.starvation.numbers import KERNEL, SIGNALS, Numbers, numbers_of
 from necroscope.query.case.starvation.processes import LOOK_NS, Processes
 from necroscope.query.case.starvation.quotas import THROTTLED, quotas_of, stopped_most
 from necroscope.query.case.starvation.signals import Signals
@@ -73,6 +73,12 @@ class StarvationReader:
         waited = {str(row["comm"]) for row in rows if row["run_delay_ms"]}
         own = self._own | {self._recorder} if any(name.startswith(_RECORDERS) for name in waited) else self._own
         return waits_for(run, until_ns, rows, self._quotas if waited else Quotas(), own)
+
+    @property
+    def kernel(self) -> str:
+        """The release of the kernel that ran; empty: not recorded."""
+        releases = [one.label("release") for one in self._signals.named(KERNEL)]
+        return releases[-1] if releases else ""
 
     def longest_wait(self, run: Run) -> float | None:
         """The longest that anybody waited for the core of a run, as a share of it; None: unknown."""
