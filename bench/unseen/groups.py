@@ -78,6 +78,8 @@ def _tops(settings: dict[str, str], realtime: bool) -> list[Path]:
     if PURE:
         return [UNIFIED]
     tops = [UNIFIED, ROOT / "memory"]
+    if "io_max" in settings:
+        tops.append(ROOT / "blkio")
     return tops if realtime else [*tops, ROOT / "cpu"]
 
 
@@ -99,6 +101,9 @@ def _as_v1(name: str, value: str) -> list[tuple[str, str, str]]:
         return [("memory", "memory.limit_in_bytes", str(_HUGE) if value == "max" else value)]
     if name == "cpu_idle":
         return [("cpu", "cpu.idle", value)]
+    if name == "io_max":
+        device, limit = value.split(" wbps=")
+        return [("blkio", "blkio.throttle.write_bps_device", f"{device} {limit}")]
     return []
 
 

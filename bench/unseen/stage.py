@@ -66,6 +66,15 @@ class Actor:
         self._process.wait()
 
 
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A file system of an incident's own."""
+
+    path: Path
+    device: str
+    """Its number, as control groups want it."""
+
+
 @dataclass(slots=True)
 class Played:
     """What happened, for the file beside the recording."""
@@ -95,6 +104,7 @@ class Stage:
         self._actors: list[Actor] = []
         self._services: list[Actor] = []
         self._undo: list[tuple[Path, str]] = []
+        self._volumes: list[Path] = []
         self._log = folder / "kernel.log"
         self._lines = 0
 
@@ -199,6 +209,18 @@ class Stage:
         self._undo.append((file, file.read_text().strip()))
         file.write_text(value)
 
+    def volume(self, mebibytes: int) -> Volume:
+        """An empty disk in memory; its commits wait for the data of all files, as by default before Linux 5.6."""
+        image, path = self.shm / f"volume-{len(self._volumes)}.img", self.disk / f"volume-{len(self._volumes)}"
+        with image.open("wb") as file:
+            file.truncate(mebibytes << 20)
+        path.mkdir()
+        subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
+        subprocess.run(["mount", "-o", "loop,dioread_lock", str(image), str(path)], check=True)
+        self._volumes.append(path)
+        number = path.stat().st_dev
+        return Volume(path, f"{os.major(number)}:{os.minor(number)}")
+
     # -- what happens --
 
     @contextmanager
@@ -281,7 +303,8 @@ class Stage:
             actor.end()
         for file, value in reversed(self._undo):
             file.write_text(value)
-        subprocess.run(["umount", "--lazy", str(self.shm)], check=False)
+        for path in (*self._volumes, self.shm):
+            subprocess.run(["umount", "--lazy", str(path)], check=False)
         for folder in (self.disk, self.shm):
             shutil.rmtree(folder, ignore_errors=True)
         self.groups.remove()

@@ -226,13 +226,16 @@ def paused_container(stage: Stage) -> None:
 
 
 def sync_storm(stage: Stage) -> None:
-    """An archiver waits for the disk after each small record; the commits of a database wait behind it."""
+    """An archiver syncs small records, as slowly as its group may write; a database commits to the same disk."""
+    stage.groups.enable("io")
     stage.daily_life(9)
-    stage.service("orders-db", 9, 50, 1, cpu_weight="100", journal=stage.disk / "orders.journal")
+    volume = stage.volume(512)
+    limit = f"{volume.device} wbps=300000"
+    stage.service("orders-db", 9, 50, 1, cpu_weight="100", journal=volume.path / "orders.journal")
     archivers = [
-        stage.actor("event-archiver", "sync", stage.disk, 65536, cpu=(8, 9), group="/batch/event-archiver")
-        for _ in range(6)
+        stage.actor("event-archiver", "sync", volume.path, 65536, group="/batch/event-archiver", io_max=limit)
+        for _ in range(4)
     ]
     with stage.recording(quiet_s=21, after_s=13):
         stage.take(5, *archivers)
-        stage.mark("slow-request", "orders-db: commits take much longer than usual")
+        stage.mark("slow-request", "orders-db: commits take longer than half a second")

@@ -227,7 +227,7 @@ def merging(stage: Stage) -> None:
                 stage.sleep(6)
                 Path("/sys/kernel/mm/ksm/run").write_text("0")
             stage.sleep(0.3)
-            stage.mark("stall", "console-proxy: no screen update for 3 s", cpu=stage.cpu(5))
+            stage.mark("stall", "console-proxy: screens lag behind", cpu=stage.cpu(5))
     finally:
         os.sched_setaffinity(ksmd, cores)
 
