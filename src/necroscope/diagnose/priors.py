@@ -131,8 +131,10 @@ class Priors:
     """From this strength on a mechanism is taken for shown."""
     mechanism_weak_share: float = 0.5
     """A weaker one counts if so much of the samples show it."""
-    mechanism_within: float = 0.8
-    """A more specific mechanism takes another's place if so much of its samples are the other's as well."""
+    mechanism_outside: float = 0.2
+    """A more specific mechanism takes another's place if no more of its samples than this are not the other's..."""
+    mechanism_part: float = 0.4
+    """...and it explains at least so large a part of what the other explains."""
     mechanism_alike: float = 0.85
     """Two that explain different samples about equally well are "A or B"."""
     mechanism_user: float = 0.6

@@ -73,11 +73,12 @@ def mechanism_of(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: P
         else:
             weighed.append(_weighed(one, judged, priors))
     fitting = [one for one in weighed if not _beside_user_code(one, suspect, priors)]
-    plausible = [one for one in fitting if _plausible(one, priors)]
-    compete = [one for one in fitting if one.strength >= priors.mechanism_carries] or plausible
-    best = _most_specific(compete, plausible, suspect, priors) or _storm(suspect, facts, catalogue, priors)
+    unopposed = [one for one in fitting if one.judged.confirmed or not one.judged.failed]
+    compete = [one for one in fitting if one.strength >= priors.mechanism_carries]
+    compete = compete or [one for one in unopposed if _plausible(one, priors)]
+    best = _most_specific(compete, unopposed, suspect, priors) or _storm(suspect, facts, catalogue, priors)
     if best is None:
-        compete = [one for one in fitting if one.share >= priors.mechanism_weak_share]
+        compete = unopposed or [one for one in fitting if one.share >= priors.mechanism_weak_share]
         best = _most_specific(compete, (), suspect, priors) or _nameless(suspect, facts, catalogue, priors)
     if best is None:
         return None
@@ -86,23 +87,27 @@ def mechanism_of(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: P
 
 
 def _plausible(one: Weighed, priors: Priors) -> bool:
-    """Whether it is more than a name: a number confirms it, or most samples show it and no number speaks against it."""
-    if one.judged.confirmed:
-        return True
-    return one.share >= priors.mechanism_weak_share and not one.judged.failed
+    """Whether it is more than a name: a number confirms it, or most samples show it."""
+    return bool(one.judged.confirmed) or one.share >= priors.mechanism_weak_share
 
 
 def _most_specific(
-    compete: Sequence[Weighed], plausible: Sequence[Weighed], suspect: Suspect, priors: Priors
+    compete: Sequence[Weighed], unopposed: Sequence[Weighed], suspect: Suspect, priors: Priors
 ) -> Weighed | None:
-    """The one that explains most; or, of what is a part of it, the most specific that is at least plausible."""
+    """The one that explains most; or, of what is a part of it, the most specific that no number speaks against."""
     best = max(compete, key=lambda one: (one.value, one.hypothesis.priority), default=None)
     if best is None:
         return None
-    for one in sorted((*compete, *plausible), key=lambda each: (-each.hypothesis.priority, -each.value)):
-        if one.hypothesis.priority > best.hypothesis.priority and within(one, best, suspect) >= priors.mechanism_within:
+    for one in sorted((*compete, *unopposed), key=lambda each: (-each.hypothesis.priority, -each.value)):
+        more_specific = one.hypothesis.priority > best.hypothesis.priority
+        if more_specific and one.share >= priors.mechanism_part * best.share and _inside(one, best, suspect, priors):
             return one
     return best
+
+
+def _inside(one: Weighed, other: Weighed, suspect: Suspect, priors: Priors) -> bool:
+    """Whether hardly any of one's samples are not the other's."""
+    return 1 - within(one, other, suspect) <= priors.mechanism_outside
 
 
 def within(one: Weighed, other: Weighed, suspect: Suspect) -> float:
@@ -121,7 +126,7 @@ def _either(best: Weighed, compete: Sequence[Weighed], suspect: Suspect, priors:
         and one.hypothesis.id not in best.hypothesis.same
         and best.hypothesis.id not in one.hypothesis.same
         and one.value >= priors.mechanism_alike * best.value
-        and within(one, best, suspect) <= 1 - priors.mechanism_within
+        and within(one, best, suspect) <= priors.mechanism_outside
     )
     return max(apart, key=lambda one: one.value, default=None)
 
