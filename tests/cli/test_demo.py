@@ -29,8 +29,8 @@ def test_with_root_the_incident_is_made_and_explained(necroscope: Program) -> No
     assert truth is not None, ran.out
     unit, core = truth.groups()
     assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
-    assert f"unit {unit} is behind it" in ran.out
-    assert f"core {core} was taken for" in ran.out
+    assert f"Root cause: unit {unit}" in ran.out
+    assert f"core {core} was starved for" in ran.out
     if "another run goes on here" not in ran.out:
         assert time.monotonic() - began < 120
     assert not list(Path("/tmp").glob(f"{SHOWN}*"))
@@ -50,4 +50,4 @@ def test_the_shipped_incident_is_small_and_explained(necroscope: Program) -> Non
     ran = necroscope("demo", "--shipped")
     assert ran.code == 0, ran.err
     assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
-    assert re.search(r"unit unit-[0-9a-f]+\.service is behind it", ran.out)
+    assert re.search(r"Root cause: unit unit-[0-9a-f]+\.service", ran.out)

@@ -103,7 +103,8 @@ def test_a_bundle_of_it_is_read_again(necroscope: Program, store: Path, tmp_path
 def test_names_that_are_given_are_told_plainly(necroscope: Program, store: Path, name: str) -> None:
     for option in ("--process", "--cgroup", "--event-type", "--event"):
         ran = necroscope("top", "--store", store, option, name)
-        assert ran.code in (0, 2), ran.err
+        # 3: little of the window was recorded
+        assert ran.code in (0, 2, 3), ran.err
         assert (obeyed(ran.out), obeyed(ran.err)) == (set(), set())
 
 

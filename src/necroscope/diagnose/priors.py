@@ -35,7 +35,7 @@ class Priors:
     """...so many times its own length."""
     core_late_s: float = 10.0
     """From then on it suits less: by e in so many seconds."""
-    core_after: float = 0.55
+    core_after: float = 0.4
     """Factor of a starvation that began when the symptom had been reported."""
     core_not_said: float = 0.4
     """Factor where the complaint names another core in its own words."""
@@ -133,7 +133,7 @@ class Priors:
     """A weaker one counts if so much of the samples show it."""
     mechanism_outside: float = 0.2
     """A more specific mechanism takes another's place if no more of its samples than this are not the other's..."""
-    mechanism_part: float = 0.4
+    mechanism_part: float = 0.35
     """...and it explains at least so large a part of what the other explains."""
     mechanism_alike: float = 0.85
     """Two that explain different samples about equally well are "A or B"."""

@@ -111,7 +111,6 @@ def test_a_verdict_without_doubt_says_so_by_its_links() -> None:
     ("one", "kind", "doubt"),
     [
         (starvation(suspect(), end=-16, begin=-23), "starved-core", "it ended 16 s before the symptom"),
-        (starvation(suspect(), begin=0, end=7), "starved-core", "it began when the symptom had been reported"),
         (
             starvation(suspect(before=None), blocks=0),
             "on-core",
@@ -231,3 +230,8 @@ def test_a_case_of_any_numbers_at_all_has_a_verdict(made: Case) -> None:
     verdict = judge(made, KNOWN)
     assert judge(made, KNOWN) == verdict
     assert verdict.cause is None or PRIORS.floor <= verdict.cause.confidence <= PRIORS.most
+
+
+def test_what_began_when_the_symptom_had_been_reported_names_nobody() -> None:
+    verdict = judge(case(starvation(suspect(), begin=0, end=7)), KNOWN)
+    assert (verdict.verdict, verdict.cause) == ("unexplained", None)
