@@ -106,7 +106,7 @@ def test_a_damaged_segment_costs_itself_only(tmp_path: Path) -> None:
     broken.write_bytes(broken.read_bytes()[:-100])
     copy, made = taken(tmp_path / "store", EVERYTHING, tmp_path / "copy")
     assert made.notes == [f"{broken.parent} is damaged and left out"]
-    assert answers(copy, EVERYTHING)["events"].total() == 6 * 5
+    assert answers(copy, EVERYTHING)["events"].total() == 6 * 6
 
 
 def test_a_segment_that_went_away_means_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
