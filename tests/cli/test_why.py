@@ -13,6 +13,7 @@ import pytest
 from necroscope.event import Event
 from necroscope.store.catalog import segments
 from necroscope.store.writer import Writer
+from stage.incident import Played, at
 from stage.incidents import INCIDENTS, unpacked
 from stage.program import Program
 from stage.recorded import NS, START_NS, Sample
@@ -252,3 +253,13 @@ def test_a_moment_that_was_not_recorded(necroscope: Program, store: Path, moment
 def test_every_exit_code_is_told(necroscope: Program) -> None:
     told = " ".join(necroscope("why", "--help").out.split())
     assert "3 it cannot be told whether there was one" in told
+
+
+def test_all_tells_of_a_critical_complaint_that_no_core_causes(necroscope: Program, tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.events.append(Event(at(60), "gpu-xid", "kmsg", "0000:3b:00", "NVRM: Xid: 79, GPU has fallen off the bus."))
+    node.write(tmp_path)
+    ran = necroscope("why", "--all", "--store", tmp_path)
+    assert ran.code == 1, ran.err
+    assert "gpu-xid" in ran.out

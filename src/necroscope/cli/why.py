@@ -221,14 +221,20 @@ def _answered(asked: _Asked, store: Path | None, keep: _Keep, config_file: Path 
     from necroscope.explain import answer, explain, explain_all
     from necroscope.store.place import to_read
     from necroscope.store.reader import Store
+    from necroscope.verdict import Group
 
     opened, settings = Store(to_read(store)), config.load(config_file)
     refuse_blank(opened)
     if asked.every:
         notes: list[str] = []
         groups = explain_all(opened, settings, known=known, notes=notes)
-        if not groups and not notes and (whole := explain(opened, settings, known=known)).inconclusive:
-            notes += [f"not known: {one.what}" for one in whole.missing]
+        if not groups and not notes:
+            # What nobody reported, and complaints that no core causes, are not nothing.
+            whole = explain(opened, settings, known=known)
+            if whole.inconclusive:
+                notes += [f"not known: {one.what}" for one in whole.missing]
+            elif whole.symptom is not None:
+                groups = (Group(whole, (whole.symptom,)),)
         return _Every(groups, tuple(notes))
     found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
     keep.save(found.case)

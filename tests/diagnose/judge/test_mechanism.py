@@ -122,6 +122,19 @@ def test_two_that_explain_different_samples_equally_well_are_either() -> None:
     assert {found.best.hypothesis.id, found.either.hypothesis.id} == {"a", "b"}
 
 
+def test_a_part_that_numbers_speak_against_takes_no_place_and_too_small_a_part_neither() -> None:
+    asks = (Check("execs", "x", at_least=5),)
+    special, common = (
+        _plain("special", ("inner",), priority=60, confirm=asks),
+        _plain("common", ("outer",), priority=40),
+    )
+    who = suspect(shapes={INNER: 0.45, OUTER: 0.55})
+    assert _found(who, {"execs": 9.0}, (special, common)).best.hypothesis.id == "special"
+    assert _found(who, {"execs": 1.0}, (special, common)).best.hypothesis.id == "common"
+    little = suspect(shapes={INNER: 0.3, OUTER: 0.7})
+    assert _found(little, {"execs": 9.0}, (special, common)).best.hypothesis.id == "common"
+
+
 def test_numbers_decide_between_two_of_the_same_size() -> None:
     asks = (Check("execs", "x", at_least=5),)
     a, b = _plain("a", ("does_a",), confirm=asks), _plain("b", ("does_b",), priority=60)

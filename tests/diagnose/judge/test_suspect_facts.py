@@ -77,3 +77,10 @@ def test_what_each_start_took() -> None:
     one = starvation(suspect(share=1.0, processes=70), execs=500.0)
     assert _facts(one)["seconds_per_start"] == pytest.approx(7.0 / 3500)
     assert "seconds_per_start" not in _facts(starvation(suspect(processes=2)))
+
+
+def test_what_starts_in_quiet_times_as_well_is_others() -> None:
+    """Beside a node that starts 120 programs a second all along, 70 starts in seven seconds are ten a second."""
+    one = starvation(suspect(share=1.0, processes=70), execs=130.0, execs_before=120.0)
+    assert _facts(one)["execs"] == pytest.approx(10.0)
+    assert _facts(one)["seconds_per_start"] == pytest.approx(0.1)
