@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
-NATIVE := hatch_build.py src/necroscope/sense/perf/native.c src/necroscope/sense/importers/script_scan.c
+NATIVE := hatch_build.py src/necroscope/sense/perf/decode/native.c src/necroscope/sense/importers/perf_script/script_scan.c
 DEMO_PACKAGES := linux-perf systemd-container dbus
 TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node npm=npm
 

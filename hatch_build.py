@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SENSE = Path("src/necroscope/sense")
-SOURCES = (SENSE / "perf/native.c", SENSE / "importers/script_scan.c")
+SOURCES = (SENSE / "perf/decode/native.c", SENSE / "importers/perf_script/script_scan.c")
 FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 
 

@@ -27,15 +27,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.model import Sample
-from necroscope.store.arrow import Tables, from_columns
-from necroscope.store.catalog import create, segments
-from necroscope.store.rollups import Roller
-from necroscope.store.rows import event_rows
-from necroscope.store.segment import FAST, write_segment
-from necroscope.store.signals import SignalLog
-from necroscope.store.tables import CORES as CORE_ROWS
-from necroscope.store.tables import LIVE_SAMPLES, LIVE_STACKS, Event
+from necroscope.store.format.arrow import Tables, from_columns
+from necroscope.store.format.rows import event_rows
+from necroscope.store.format.segment import FAST, write_segment
+from necroscope.store.format.signals import SignalLog
+from necroscope.store.format.tables import CORES as CORE_ROWS
+from necroscope.store.format.tables import LIVE_SAMPLES, LIVE_STACKS, Event
+from necroscope.store.read.catalog import create, segments
+from necroscope.store.read.rollups import Roller
+from necroscope.vocabulary.model import Sample
 
 HZ = 97
 PERIOD_NS = NS // HZ

@@ -19,9 +19,9 @@ from pathlib import Path
 from bench.budget_loads import LOADS, Load
 from necroscope.clock import LAST_NS, NS
 from necroscope.query.rows import rows_of
+from necroscope.record.budget.shedding import SHEDS
 from necroscope.record.perf_rows import CHURN
-from necroscope.record.shedding import SHEDS
-from necroscope.store.reader import Store
+from necroscope.store.read.reader import Store
 
 SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "60"))
 SETTLE_S = float(os.environ.get("NECROSCOPE_BENCH_SETTLE", "25"))

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from necroscope.lab.cgroup_tree import remove_tree
-from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.sense.cgroups import layout
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
+from necroscope.lab.environment.cgroup_tree import remove_tree
+from necroscope.sense.cgroups.hierarchies import layout
 from necroscope.sense.host import Host
 
 Load = Callable[[], AbstractContextManager[str]]

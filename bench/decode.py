@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 
 from necroscope.sense.host import Host
+from necroscope.sense.perf.decode.stream import Decoder
 from necroscope.sense.perf.launch.starter import PerfStarter
-from necroscope.sense.perf.stream import Decoder
-from necroscope.sense.perf.symbols import live_symbols
+from necroscope.sense.perf.symbols.symbols import live_symbols
 
 LIVE_S = 12.0
 STORM = """

@@ -13,15 +13,15 @@ from collections import Counter
 from dataclasses import fields, replace
 from pathlib import Path
 
-from necroscope.case import Case
 from necroscope.diagnose.hypotheses import Catalogue, catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS, Priors
 from necroscope.errors import BadInput
 from necroscope.explain import case_of
-from necroscope.lab.judge import judge as compared
+from necroscope.lab.scoring.marking import judge as compared
 from necroscope.show.why.document import why_document
-from necroscope.store.reader import Store
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.case import Case
 
 FACTORS = (0.7, 1.3)
 Run = tuple[str, dict[str, object], Case]

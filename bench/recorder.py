@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from necroscope.store.reader import Store
-from necroscope.store.segment import read_segment
+from necroscope.store.format.segment import read_segment
+from necroscope.store.read.reader import Store
 
 SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "600"))
 EXECS_PER_S = 1000

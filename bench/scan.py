@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.sense.cgroups import layout
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
+from necroscope.sense.cgroups.hierarchies import layout
 from necroscope.sense.host import Host
 
 RUNS = 5

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.query.engine import Engine
+from necroscope.query.sql.engine import Engine
 from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.store.inbox import put
-from necroscope.store.reader import Store
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Event
 
 RUNS = 5
 CORE = (os.cpu_count() or 1) - 1

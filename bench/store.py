@@ -17,14 +17,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.model import Sample, Signal
-from necroscope.query.engine import Engine
+from necroscope.query.sql.engine import Engine
 from necroscope.sense.perf.samples import SampleBatch, Stack, canonical_frame, stack_id
-from necroscope.store.catalog import create
-from necroscope.store.reader import Store
-from necroscope.store.retention import Retention
-from necroscope.store.segment import read_segment, write_segment
-from necroscope.store.writer import Writer
+from necroscope.store.format.segment import read_segment, write_segment
+from necroscope.store.read.catalog import create
+from necroscope.store.read.reader import Store
+from necroscope.store.write.retention import Retention
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import Sample, Signal
 
 RUNS = 5
 CORES = 2

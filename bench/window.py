@@ -23,15 +23,15 @@ from pathlib import Path
 
 from bench.big_store import PERIOD_NS, START_NS, Node, build, large_store
 from necroscope.clock import NS, iso
-from necroscope.event import Window
-from necroscope.query.chunks import chunks
-from necroscope.query.core_heat import around, core_heat
-from necroscope.query.flame import NARROWEST, Flame, flame
+from necroscope.query.cores.core_heat import around, core_heat
 from necroscope.query.landmarks import symptoms
-from necroscope.query.profile import profile
+from necroscope.query.profile.flame import NARROWEST, Flame, flame
+from necroscope.query.profile.profile import profile
+from necroscope.query.profile.tree import tree
+from necroscope.query.samples.chunks import chunks
 from necroscope.query.select import Select
-from necroscope.query.tree import tree
-from necroscope.store.reader import Store
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Window
 
 RUNS = 7
 WINDOWS = 40

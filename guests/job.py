@@ -17,7 +17,7 @@ _RUN = f"""#!/bin/sh
 export PYTHONPATH=/job:/job/src:/{SITE} PYTHONDONTWRITEBYTECODE=1 HOME=/root COLUMNS=100 TERM=dumb LC_ALL=C.UTF-8
 exec python3 -m guests.jobs.{{job}}
 """
-_NATIVE = ("sense/perf/native.c", "sense/importers/script_scan.c")
+_NATIVE = ("sense/perf/decode/native.c", "sense/importers/perf_script/script_scan.c")
 _COMPILERS = {"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.lab.captured import incident_text, lay_out
 from necroscope.sense.host import Host
+from stage.captured_host import lay_out
 from stage.program import Program
 
 
@@ -36,10 +36,13 @@ HOSTS = Path(__file__).parent / "hosts"
 
 @pytest.fixture
 def captured(tmp_path: Path) -> Callable[[str], Host]:
-    """A captured host of tests/hosts, laid out in a folder of its own; `incident` is the one the package ships."""
+    """A captured host of tests/hosts, laid out in a folder of its own.
+
+    `incident` is the published incident's node, rebuilt from its figures.
+    """
 
     def lay(name: str) -> Host:
-        text = incident_text() if name == "incident" else (HOSTS / f"{name}.host").read_text("utf-8")
+        text = (HOSTS / f"{name}.host").read_text("utf-8")
         folder = tmp_path / name
         folder.mkdir()
         return Host(lay_out(text, folder))

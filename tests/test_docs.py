@@ -13,7 +13,7 @@ import pytest
 
 from necroscope.cli.main import VERBS, main
 from necroscope.diagnose.engine import rules
-from necroscope.sense.symptoms import catalogue
+from necroscope.sense.log.symptoms import catalogue
 from stage.program import Program
 
 ROOT = Path(__file__).parents[1]

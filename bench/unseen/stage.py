@@ -278,7 +278,7 @@ class Stage:
         """A line of the kernel's log, as a driver writes it."""
         from necroscope import clock
         from necroscope.sense.host import Host
-        from necroscope.sense.log_clock import log_clock
+        from necroscope.sense.log.log_clock import log_clock
 
         usec = (clock.now().monotonic_ns - (log_clock(Host()).offset_ns or 0)) // 1000
         with self._log.open("a") as log:

@@ -64,7 +64,7 @@ def recording() -> Iterator[None]:
 
 
 def _wait_for_samples(recorder: subprocess.Popen[str]) -> None:
-    from necroscope.store.reader import Store
+    from necroscope.store.read.reader import Store
 
     ends = time.monotonic() + _BEGIN_S
     while recorder.poll() is None and time.monotonic() < ends:

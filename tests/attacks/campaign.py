@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attacks import ATTACKS, PROGRAMS, Attack
-from necroscope.event import event_of
-from necroscope.event_sentence import sentence
+from necroscope.vocabulary.event import event_of
+from necroscope.vocabulary.event_sentence import sentence
 from stage.hung_fuse import HungFuse
 from stage.recorders import ask, wait_for_samples
 from stage.recorders import recorder as recording

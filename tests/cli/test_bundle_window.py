@@ -108,8 +108,8 @@ def test_around_an_event_or_a_time(necroscope: Program, store: Path, tmp_path: P
 
 
 def test_a_window_without_samples_can_be_taken(necroscope: Program, tmp_path: Path) -> None:
-    from necroscope.event import Event
-    from necroscope.store.writer import Writer
+    from necroscope.store.write.writer import Writer
+    from necroscope.vocabulary.event import Event
 
     writer = Writer(tmp_path / "store")
     writer.add_events([Event(START_NS, "nic-reset", "kmsg", "eth0", "reset")])
@@ -218,7 +218,7 @@ def test_a_minute_of_two_cores_is_small(necroscope: Program, tmp_path: Path) -> 
     """With stacks as various as those of a busy machine: thousands that were never seen before."""
     import random
 
-    from necroscope.store.writer import Writer
+    from necroscope.store.write.writer import Writer
     from stage.looked import One, batch, look
 
     pick = random.Random(1)

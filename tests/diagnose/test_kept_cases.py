@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from necroscope.case import Case
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS, Priors
+from necroscope.vocabulary.case import Case
 from stage.kept_cases import NAMES, kept, outcome, truth
 
 _KNOWN = catalogue(())

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from necroscope.explain import explain
-from necroscope.store.reader import Store
-from necroscope.verdict import Verdict
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.verdict import Verdict
 from stage.incidents import INCIDENTS, unpacked
 from stage.pmu_machine import as_pmu_machine
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from necroscope.explain import explain
-from necroscope.store.neutral_names import Names
-from necroscope.store.reader import Store
-from necroscope.verdict import Cause, Verdict
+from necroscope.store.read.reader import Store
+from necroscope.store.redact.neutral_names import Names
+from necroscope.vocabulary.verdict import Cause, Verdict
 from stage.incidents import INCIDENTS, called, renamed, unpacked
 
 KEPT = sorted(path for path in INCIDENTS.glob("*.ncb") if json.loads(path.with_suffix(".json").read_text())["cause"])

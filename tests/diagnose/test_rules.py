@@ -21,7 +21,8 @@ from necroscope.diagnose.fact import (
     Units,
 )
 from necroscope.diagnose.rule import rule
-from necroscope.model import (
+from necroscope.sense.log.symptoms import catalogue
+from necroscope.vocabulary.model import (
     Census,
     ContainerState,
     CoreShares,
@@ -37,7 +38,6 @@ from necroscope.model import (
     Symptom,
     UnitState,
 )
-from necroscope.sense.symptoms import catalogue
 
 RULES = rules(catalogue().kinds)
 LIMITS: dict[type, object] = {

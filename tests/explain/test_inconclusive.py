@@ -8,9 +8,9 @@ import pytest
 
 from necroscope.errors import Unavailable
 from necroscope.explain import explain, explain_all
-from necroscope.store.catalog import segments
-from necroscope.store.reader import Store
-from necroscope.verdict import Verdict
+from necroscope.store.read.catalog import segments
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.verdict import Verdict
 from stage.incident import SMAPS, Played, at, nic_reset
 
 

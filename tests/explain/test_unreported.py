@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.event import Event
 from necroscope.explain import case_of, explain
-from necroscope.model import ProcessUse
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ProcessUse
 from stage.incident import SMAPS, USER, Played, at
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.lab import cleaning, ledger
-from necroscope.lab.ledger import Entry, Ledger
+from necroscope.lab import cleaning, undo_log
+from necroscope.lab.undo_log import Entry, Ledger
 
 
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr(ledger, "place", lambda: tmp_path / "ledgers")
+    monkeypatch.setattr(undo_log, "place", lambda: tmp_path / "ledgers")
     monkeypatch.setattr(cleaning, "place", lambda: tmp_path / "ledgers")
     (tmp_path / "ledgers").mkdir()
     return Ledger(tmp_path / "ledgers" / "calm.jsonl")
@@ -24,9 +24,9 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
 def test_a_process_is_ended_by_pid_and_start(book: Ledger) -> None:
     with subprocess.Popen(["sleep", "60"]) as mine, subprocess.Popen(["sleep", "60"]) as other:
         try:
-            book.add(ledger.process_entry("process", mine.pid))
+            book.add(undo_log.process_entry("process", mine.pid))
             # the number of another process, which began at another time
-            book.add(Entry("process", pid=other.pid, start=ledger.start_of(other.pid) + 1))
+            book.add(Entry("process", pid=other.pid, start=undo_log.start_of(other.pid) + 1))
             assert cleaning.clean_run(book) == []
             assert mine.wait(5) == -9
             assert other.poll() is None

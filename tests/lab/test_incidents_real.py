@@ -1,7 +1,8 @@
 """An incident whose walker is innocent, and a healthy control, made for real, recorded and judged; nothing is left.
 
-The seeds' incident itself is made by tests/cli/test_demo.py. Other work on the machine may keep a control from being
-calm, or an incident from showing: then another seed is played, three at the most. A wrong answer is never forgiven.
+The seeds' incident itself is made by tests/cli/lab/test_demo.py. Other work on the machine may keep a control from
+being calm, or an incident from showing: then another seed is played, three at the most. A wrong answer is never
+forgiven.
 """
 
 from __future__ import annotations

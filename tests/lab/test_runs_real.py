@@ -26,9 +26,9 @@ SCENARIO = """
 import sys
 import time
 
-from necroscope.lab.leaks import leaked_before
+from necroscope.lab.actors.leaks import leaked_before
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import figure
+from necroscope.lab.scoring.checks import figure
 
 
 def play(stage):
@@ -166,7 +166,7 @@ def test_a_run_that_is_ended_early_leaves_nothing(tmp_path: Path, token: str, si
 PLAYS = """
 import os, signal, sys
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import figure
+from necroscope.lab.scoring.checks import figure
 
 def play(stage):
     {play}

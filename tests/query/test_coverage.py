@@ -9,9 +9,9 @@ import pytest
 from necroscope.clock import NS
 from necroscope.query import coverage
 from necroscope.query.coverage import GAP_NS, covered_s, joined, profiled
-from necroscope.store.catalog import segments
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.catalog import segments
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
 from stage.looked import One, batch
 from stage.recorded import START_NS
 

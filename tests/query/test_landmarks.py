@@ -9,8 +9,6 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.event import Event
-from necroscope.model import ParentCount
 from necroscope.query.landmarks import (
     events,
     extent,
@@ -21,9 +19,11 @@ from necroscope.query.landmarks import (
     recorded,
     symptoms,
 )
-from necroscope.store.catalog import segments
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.catalog import segments
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ParentCount
 from stage.looked import One, batch
 from stage.recorded import START_NS
 

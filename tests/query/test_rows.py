@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from necroscope.clock import NS
-from necroscope.model import ParentCount
 from necroscope.query.rows import rows_of
-from necroscope.store.catalog import all_segments
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.catalog import all_segments
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import ParentCount
 from stage.everything import fill
 from stage.older import without_manifest
 from stage.recorded import START_NS

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.event import Event
 from necroscope.query.sealed import again, damage, damaged, opened
-from necroscope.store.catalog import all_segments
-from necroscope.store.writer import Writer
+from necroscope.store.read.catalog import all_segments
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
 from stage.recorded import START_NS
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from necroscope.clock import NS
-from necroscope.model import Sample
 from necroscope.query.series import series_of
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import Sample
 from stage.recorded import START_NS
 
 EVER = (0, 1 << 62)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from necroscope.query.unrecorded import STARTED, STOPPED, nothing_written, unrecorded
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
-from necroscope.verdict import Missing
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.verdict import Missing
 from stage.incident import Played, at
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.sense.cgroups import layout
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
+from necroscope.sense.cgroups.hierarchies import layout
 from necroscope.sense.host import Host
 from stage.program import Program
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from necroscope.lab.zombies import Batch, ZombieFarm, clean, leftovers, own_name
+from necroscope.lab.actors.zombies import Batch, ZombieFarm, clean, leftovers, own_name
 from stage.program import Program
 
 pytestmark = [pytest.mark.root, pytest.mark.bpf]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from necroscope.clock import NS, ClockReading
-from necroscope.event_sentence import sentence
-from necroscope.model import ContainerState, Reading, Record, Sample, Symptom, UnitState, Unseen
 from necroscope.record import chronicle as chronicle_module
 from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.sense.sensor import Look
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event_sentence import sentence
+from necroscope.vocabulary.model import ContainerState, Reading, Record, Sample, Symptom, UnitState, Unseen
 
 RESET = Symptom("nic-tx-timeout", 5_000, 1, "TX q 5 is paused", 5_000, driver="ena", device="eth0")
 UNIT = UnitState("leaky.service", "activating", "auto-restart", "exit-code", 3, exit_status=1)

@@ -11,17 +11,17 @@ import pytest
 
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
-from necroscope.event import Event
-from necroscope.model import Reading, Sample, Signal
 from necroscope.record.recorder import Recorder
 from necroscope.record.unresolved import Unresolved
-from necroscope.sense.cpu import Cpu
+from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.sampler import Sampler
-from necroscope.store.reader import Store
-from necroscope.store.retention import Retention
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.retention import Retention
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import Reading, Sample, Signal
 from stage.recorded import STACKS, batch, stack
 from stage.recorders import ask, told
 

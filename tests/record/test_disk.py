@@ -22,7 +22,7 @@ from pathlib import Path
 from necroscope.record.plan import fast_sensors
 from necroscope.record.recorder import SIGNALS, Recorder
 from necroscope.sense.host import Host
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
 
 store, broken = Path(sys.argv[1]), Path(sys.argv[2])
 pwrite = os.pwrite

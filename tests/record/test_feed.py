@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from necroscope.errors import Unavailable
-from necroscope.event import Event
 from necroscope.record import feed
 from necroscope.record.feed import PerfFeed
 from necroscope.sense.host import Host
 from necroscope.sense.perf.launch.options import PerfOptions
-from necroscope.sense.perf.symbols import live_symbols
+from necroscope.sense.perf.symbols.symbols import live_symbols
+from necroscope.vocabulary.event import Event
 from stage.recorded import second
 
 

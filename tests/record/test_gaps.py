@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS, ClockReading, iso
-from necroscope.event import Event
-from necroscope.event_sentence import sentence
-from necroscope.model import Sample
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, Silence, hello, since_the_last
 from necroscope.record.perf_rows import keep_rows
 from necroscope.record.timeline import Timeline
 from necroscope.sense.host import Host
 from necroscope.sense.perf.rows import Lost
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.event_sentence import sentence
+from necroscope.vocabulary.model import Sample
 from stage.recorded import LOOP, START_NS, batch, stack
 from stage.recorders import told
 
@@ -187,7 +187,7 @@ def test_what_the_kernel_lost_is_counted_named_and_timed(tmp_path: Path) -> None
 
 
 def _spy(store: Path) -> Callable[[str], list[int]]:
-    from necroscope.store.catalog import segments
-    from necroscope.store.segment import read_segment
+    from necroscope.store.format.segment import read_segment
+    from necroscope.store.read.catalog import segments
 
     return lambda table: sorted(at for one in segments(store) for at in read_segment(one)[table]["at_ns"].to_pylist())

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from perf.stream_builder import HEADER, Maker, attr, record, round_end
 
-from necroscope.query.engine import Engine
-from necroscope.record.foreign import How, import_file
-from necroscope.record.importing import ODD_WEIGHTS, Imported
+from necroscope.query.sql.engine import Engine
+from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.perf_recordings import ODD_WEIGHTS, Imported
 from necroscope.sense.host import Host
-from necroscope.sense.perf.layout import Type
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.sense.perf.format.layout import Type
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
 
 PERIOD_AT = 8 + 5 * 8  # behind the header, id, ip, tid, time, cpu
 

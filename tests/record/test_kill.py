@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.event import Event
-from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.query.engine import Engine
-from necroscope.store.catalog import segments
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
+from necroscope.query.sql.engine import Engine
+from necroscope.store.format.segment import read_segment
 from necroscope.store.inbox import put
-from necroscope.store.reader import Store
-from necroscope.store.segment import read_segment
+from necroscope.store.read.catalog import segments
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Event
 from stage.processes import wait_for
 from stage.recorders import alive, load, perf_of, recorder, sampled, stop, told, wait
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.engine import Engine
-from necroscope.record.foreign import How, import_file
-from necroscope.record.importing import Imported
-from necroscope.sense.cpu import Cpu
+from necroscope.query.sql.engine import Engine
+from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.perf_recordings import Imported
+from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
 from necroscope.sense.importers.source import Placing
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
 
 FILES = Path(__file__).parents[1] / "sense" / "importers" / "node_logs"
 S = 10**9

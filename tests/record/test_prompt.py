@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.lab.zombies import ZombieFarm, own_name
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
 from stage.program import Program
 from stage.recorders import ask, load, recorder, stop, wait_for_samples
 
@@ -26,7 +26,8 @@ sys.argv = ["necroscope", "record", "-q", "--for", "4s", "--store", sys.argv[1]]
 try:
     run()
 finally:
-    sys.stdout.write(",".join(name for name in ("duckdb", "pyarrow", "necroscope.query.engine") if name in sys.modules))
+    heavy = ("duckdb", "pyarrow", "necroscope.query.sql.engine")
+    sys.stdout.write(",".join(name for name in heavy if name in sys.modules))
 """
 
 

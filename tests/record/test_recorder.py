@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.lab.zombies import ZombieFarm, own_name
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
 from stage.program import Program
 
 PROGRAM = str(Path(sys.executable).parent / "necroscope")

@@ -11,11 +11,11 @@ import pytest
 from necroscope import clock
 from necroscope.clock import NS
 from necroscope.errors import Unavailable
-from necroscope.model import Reading, Sample, Signal, Symptom
 from necroscope.record.recorder import Recorder, RecorderStatus
 from necroscope.record.unresolved import Unresolved
 from necroscope.sense.host import Host
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import Reading, Sample, Signal, Symptom
 from stage.recorded import second
 
 

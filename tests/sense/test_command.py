@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.errors import Unavailable
-from necroscope.sense import command, surroundings
+from necroscope.sense import command, environment
 from necroscope.sense.command import run, trusted_program
 
 
@@ -24,7 +24,7 @@ def test_the_locale_and_the_pager_of_the_user_do_not_reach_the_program(monkeypat
 
 @pytest.fixture
 def privileges(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (command, surroundings):
+    for module in (command, environment):
         monkeypatch.setattr(module, "privileged", lambda: True)
 
 
@@ -65,7 +65,7 @@ def test_a_program_that_others_may_change_is_passed_over(monkeypatch: pytest.Mon
 
 
 def test_an_ordinary_users_path_is_theirs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for module in (command, surroundings):
+    for module in (command, environment):
         monkeypatch.setattr(module, "privileged", lambda: False)
     own = _program(tmp_path / "bin", "echo mine")
     own.chmod(0o777)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.model import ContainerState, ProcessTurnover, Reading, UnitState
-from necroscope.sense.containers import Containers
+from necroscope.sense.containers.engines import Containers
 from necroscope.sense.host import Host
-from necroscope.sense.process import Processes
-from necroscope.sense.systemd import Systemd
-from necroscope.sense.unit_properties import by_systemctl
+from necroscope.sense.processes.names import Processes
+from necroscope.sense.systemd.unit_properties import by_systemctl
+from necroscope.sense.systemd.units import Systemd
+from necroscope.vocabulary.model import ContainerState, ProcessTurnover, Reading, UnitState
 from stage.podman import LEAKY, ContainerEngine, container_engine
 from stage.processes import wait_for
 from stage.systemd import SystemdStage, booted_systemd, leaky_unit

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from procfiles import captured, real, undeclared
 
-from necroscope.model import HostIdentity
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import (
     Inventory,
@@ -21,6 +20,7 @@ from necroscope.sense.inventory import (
     parse_lockdown,
     parse_uptime,
 )
+from necroscope.vocabulary.model import HostIdentity
 
 FILES = {
     "/proc/sys/kernel/hostname": b"node-7\n",

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from necroscope.errors import Unavailable
-from necroscope.model import Census, Family, ParentCount, Pin, Reading, Sample, UnitState, Unseen
 from necroscope.sense.replay import decode, encode
+from necroscope.vocabulary.model import Census, Family, ParentCount, Pin, Reading, Sample, UnitState, Unseen
 
 READING = Reading(
     samples=(Sample("memcg_zombies", 3.0, ("/docker",)),),

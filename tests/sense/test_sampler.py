@@ -7,9 +7,9 @@ import time
 from typing import ClassVar
 
 from necroscope.errors import Unavailable
-from necroscope.model import Reading, Sample, Signal
 from necroscope.sense.host import Host
 from necroscope.sense.sampler import Sampler, own_samples
+from necroscope.vocabulary.model import Reading, Sample, Signal
 
 
 class Fast:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from necroscope.errors import Unavailable
-from necroscope.model import Sample, Signal
 from necroscope.sense.host import Host
 from necroscope.sense.sensor import Reading, look
+from necroscope.vocabulary.model import Sample, Signal
 
 
 class Broken:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from necroscope.clock import NS
-from necroscope.query.flame import Box, Flame
-from necroscope.query.grid import Grid, Mark
+from necroscope.query.cores.grid import Grid, Mark
+from necroscope.query.profile.flame import Box, Flame
 
 START_NS = 1_767_322_980 * NS  # 2026-01-02 03:03:00
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from necroscope.errors import Unavailable
-from necroscope.show import hues
+from necroscope.show.flame import hues
 from necroscope.show.png import flame_png, heat_png
 from necroscope.show.shade import LEVELS, heat
 from show.layouts import cores, difference, profile

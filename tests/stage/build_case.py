@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from necroscope.case import (
+from necroscope.clock import NS
+from necroscope.vocabulary.case import (
     Caller,
     Callers,
     Case,
@@ -22,12 +23,11 @@ from necroscope.case import (
     Suspect,
     Wait,
 )
-from necroscope.clock import NS
-from necroscope.event import Window
-from necroscope.function_name import without_suffix
-from necroscope.leak_facts import Below, LeakFacts, LeakUnit, Left, Leftovers, RestartsOf
-from necroscope.model import MODES
-from necroscope.verdict import Complaint
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.function_name import without_suffix
+from necroscope.vocabulary.leak_facts import Below, LeakFacts, LeakUnit, Left, Leftovers, RestartsOf
+from necroscope.vocabulary.model import MODES
+from necroscope.vocabulary.verdict import Complaint
 from stage.cases import AT_NS
 
 Functions = tuple[str, ...]

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from necroscope.case import Case, LineUp, Run, Stack, Starvation, Suspect
 from necroscope.clock import NS
-from necroscope.leak_facts import (
+from necroscope.vocabulary.case import Case, LineUp, Run, Stack, Starvation, Suspect
+from necroscope.vocabulary.leak_facts import (
     Below,
     LeakContainer,
     LeakFacts,
@@ -23,9 +23,9 @@ from necroscope.leak_facts import (
     Pins,
     RestartsOf,
 )
-from necroscope.model import MODES
-from necroscope.typed_json import INTEGER_MOST, NUMBER_MOST
-from necroscope.verdict import Complaint, Growth, Strip
+from necroscope.vocabulary.model import MODES
+from necroscope.vocabulary.typed_json import INTEGER_MOST, NUMBER_MOST
+from necroscope.vocabulary.verdict import Complaint, Growth, Strip
 
 AT_NS = 1_767_323_045_678_000_000  # 2026-01-02T03:04:05.678Z
 _LONG_ID = "3f5c90aa27d1" + "0b4e" * 13

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from necroscope.case import Caller, Case, Quota, RecorderStart
-from necroscope.leak_facts import LeakFacts, LeakUnit
-from necroscope.model import Subject
-from necroscope.verdict import Verdict
+from necroscope.vocabulary.case import Caller, Case, Quota, RecorderStart
+from necroscope.vocabulary.leak_facts import LeakFacts, LeakUnit
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import (
     EXEC,
     LEAKER,

@@ -16,13 +16,13 @@ import click
 from necroscope.cli.main import main
 from necroscope.clock import NS, iso
 from necroscope.errors import NecroscopeError
-from necroscope.event import Event
-from necroscope.query.engine import Engine
-from necroscope.query.views import VIEWS
-from necroscope.store.catalog import all_segments
+from necroscope.query.sql.engine import Engine
+from necroscope.query.sql.views import VIEWS
 from necroscope.store.inbox import put
-from necroscope.store.reader import Store
-from necroscope.store.rollups import roll_up
+from necroscope.store.read.catalog import all_segments
+from necroscope.store.read.reader import Store
+from necroscope.store.read.rollups import roll_up
+from necroscope.vocabulary.event import Event
 from stage.everything import SECONDS, fill
 from stage.recorded import START_NS
 

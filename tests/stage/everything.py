@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.model import ParentCount, ProcessUse, Sample, Signal, UnitState, ZombieName
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ParentCount, ProcessUse, Sample, Signal, UnitState, ZombieName
 from stage.looked import One, batch, look, second
 from stage.recorded import START_NS
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.query.chunks import chunks
+from necroscope.query.samples.chunks import chunks
 from necroscope.query.select import Select
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.show.export.source import Source
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
 from stage.recorded import PERIOD_NS, STACKS, START_NS, batch, stack
 
 IDLE = (("cpu_startup_entry", "[kernel]"), ("do_idle", "[kernel]"), ("default_idle", "[kernel]"))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.model import ParentCount, Sample, Signal
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ParentCount, Sample, Signal
 from stage.everything import UNIT, USE, ZOMBIE
 from stage.looked import Frames, One, batch
 from stage.recorded import START_NS, look

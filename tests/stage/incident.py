@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.model import ParentCount, ProcessUse, Sample, UnitState, ZombieName
+from necroscope.sense.cgroups.zombie_names import ZombieNames
 from necroscope.sense.inventory import Inventory
-from necroscope.sense.zombie_names import ZombieNames
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ParentCount, ProcessUse, Sample, UnitState, ZombieName
 from stage.looked import Frames, One, batch
 from stage.recorded import START_NS
 

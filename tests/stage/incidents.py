@@ -16,12 +16,12 @@ from typing import Any
 
 from necroscope.query.landmarks import extent
 from necroscope.sense.host import RECORDED
-from necroscope.store.bundle import pack, unpack
-from necroscope.store.excerpt import excerpt
-from necroscope.store.neutral_names import Names
-from necroscope.store.reader import Store
-from necroscope.store.recording import MOST_BYTES, entries
-from necroscope.store.redact import Redactor
+from necroscope.store.bundle.archive import pack, unpack
+from necroscope.store.bundle.excerpt import excerpt
+from necroscope.store.bundle.recording import MOST_BYTES, entries
+from necroscope.store.read.reader import Store
+from necroscope.store.redact.neutral_names import Names
+from necroscope.store.redact.rows import Redactor
 
 INCIDENTS = Path(__file__).parents[1] / "incidents"
 _EVER = (0, (1 << 63) - 2)

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from necroscope import case_file
-from necroscope.case import Case
-from necroscope.verdict import Verdict
+from necroscope.vocabulary import case_file
+from necroscope.vocabulary.case import Case
+from necroscope.vocabulary.verdict import Verdict
 
 CASES = Path(__file__).parents[1] / "cases"
 NAMES = sorted(path.stem for path in CASES.glob("*.case"))

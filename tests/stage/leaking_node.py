@@ -6,17 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from necroscope.cgroup_family import pattern
-from necroscope.event import Event
-from necroscope.leak_facts import LeakFacts
-from necroscope.model import Census, ContainerState, ParentCount, Sample, UnitState, ZombieName
-from necroscope.query.leak_facts import read_leak_facts
-from necroscope.sense.containers import Containers
+from necroscope.query.leaks.facts import read_leak_facts
+from necroscope.sense.cgroups.census_sensor import Memcg
+from necroscope.sense.cgroups.zombie_names import NAMED_MOST, ZombieNames, commonest_names
+from necroscope.sense.containers.engines import Containers
 from necroscope.sense.kernel.tally import Tally
-from necroscope.sense.memcg import Memcg
-from necroscope.sense.zombie_names import NAMED_MOST, ZombieNames, commonest_names
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.cgroup_family import pattern
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.leak_facts import LeakFacts
+from necroscope.vocabulary.model import Census, ContainerState, ParentCount, Sample, UnitState, ZombieName
 from stage.incident import SYSCALL, at
 from stage.looked import Frames, One, batch
 

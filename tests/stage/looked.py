@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from necroscope.clock import NS
-from necroscope.model import Sample
-from necroscope.query.ledger import Ledger, Task
+from necroscope.query.samples.sample_counts import Ledger, Task
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import Sample
 from stage.recorded import LOOP, PERIOD_NS, START_NS, SYSCALL, WALK, stack
 
 Frames = tuple[tuple[str, str], ...]

@@ -12,7 +12,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from necroscope.lab import ledger
+from necroscope.lab import undo_log
 
 NAME = "necroscope-lab"
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/run/systemd/nspawn/propagate", "/run/systemd/nspawn/unix-export")
@@ -39,8 +39,8 @@ def picture(token: str) -> Machine:
 
 def _others(token: str) -> list[str]:
     found = []
-    for path in ledger.place().glob("*.jsonl"):
-        one = ledger.Ledger(path)
+    for path in undo_log.place().glob("*.jsonl"):
+        one = undo_log.Ledger(path)
         for entry in one.entries():
             if entry.kind == "owner" and one.owned():
                 with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ def _files(others: list[str]) -> frozenset[str]:
 
 
 def _left(path: Path, others: list[str]) -> bool:
-    if path == ledger.place():
+    if path == undo_log.place():
         return not others
     return _mine(path.name, others) or path.name == "netns"
 

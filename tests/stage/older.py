@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from necroscope.store.catalog import Segment, all_segments, parse_segment
-from necroscope.store.manifest import NAME
-from necroscope.store.rollups import rollups
+from necroscope.store.format.manifest import NAME
+from necroscope.store.read.catalog import Segment, all_segments, parse_segment
+from necroscope.store.read.rollups import rollups
 
 
 def without_manifest(segment: Segment) -> Segment:

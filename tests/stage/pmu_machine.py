@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from necroscope.model import MODES
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import is_idle
-from necroscope.store.arrow import Tables
-from necroscope.store.catalog import segments
-from necroscope.store.segment import read_segment, write_segment
+from necroscope.store.format.arrow import Tables
+from necroscope.store.format.segment import read_segment, write_segment
+from necroscope.store.read.catalog import segments
+from necroscope.vocabulary.model import MODES
 
 SPEED_S = 3
 """How long a core keeps its speed."""

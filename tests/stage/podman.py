@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.lab.podman import LEAKY, ContainerEngine, engine, missing
+from necroscope.lab.environment.podman import LEAKY, ContainerEngine, engine, missing
 
 __all__ = ["LEAKY", "ContainerEngine", "container_engine"]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.case import Case
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.orders import Orders
 from necroscope.query.case.read import read_case
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import Surroundings, look_around
-from necroscope.store.reader import Store
-from necroscope.verdict import Complaint
+from necroscope.query.case.wanted import Orders
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.case import Case
+from necroscope.vocabulary.verdict import Complaint
 from stage.incident import Played, at
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from necroscope.clock import NS
-from necroscope.model import Sample
 from necroscope.sense.perf.samples import SampleBatch, Stack, canonical_frame, stack_id
+from necroscope.vocabulary.model import Sample
 
 START_NS = 1_767_323_045_000_000_000
 PERIOD_NS = 10_309_278

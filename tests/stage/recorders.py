@@ -13,12 +13,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from necroscope.event import event_of
-from necroscope.event_sentence import sentence
-from necroscope.query.engine import Engine
-from necroscope.store.catalog import journals
-from necroscope.store.reader import Store
-from necroscope.store.segment import read_table
+from necroscope.query.sql.engine import Engine
+from necroscope.store.format.segment import read_table
+from necroscope.store.read.catalog import journals
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import event_of
+from necroscope.vocabulary.event_sentence import sentence
 from stage.processes import children, wait_for
 
 PROGRAM = str(Path(sys.executable).parent / "necroscope")

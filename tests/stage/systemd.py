@@ -15,8 +15,8 @@ from itertools import count
 
 import pytest
 
-from necroscope.lab.systemd import SystemdNode as SystemdStage
-from necroscope.lab.systemd import booted, leaky_unit, missing, wanted_mounts
+from necroscope.lab.environment.systemd import SystemdNode as SystemdStage
+from necroscope.lab.environment.systemd import booted, leaky_unit, missing, wanted_mounts
 
 __all__ = ["SystemdStage", "booted_systemd", "leaky_unit"]
 

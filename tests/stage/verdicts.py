@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from necroscope.clock import NS
-from necroscope.model import Evidence, Subject
-from necroscope.verdict import (
+from necroscope.vocabulary.model import Evidence, Subject
+from necroscope.vocabulary.verdict import (
     CandidateCause,
     Cause,
     Complaint,

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.sense.cpu import Cpu
-from necroscope.store.catalog import journals
-from necroscope.store.writer import Writer
+from necroscope.sense.cpu.times import Cpu
+from necroscope.store.read.catalog import journals
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Event
 from stage.recorded import LOOP, START_NS, look, second, stack
 
 PAGE = (Path(__file__).parents[2] / "docs" / "store-format.md").read_text("utf-8")

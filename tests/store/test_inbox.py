@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
-from necroscope.event import TYPED, Event, event_of
 from necroscope.store import inbox
+from necroscope.store.format.rows import event_rows
 from necroscope.store.inbox import MAX_SUBJECT, MAX_TEXT, put, waiting
-from necroscope.store.reader import Store
-from necroscope.store.rows import event_rows
-from necroscope.store.writer import Writer
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import TYPED, Event, event_of
 
 GOOD = Event(1_767_323_045_000_000_000, "job-failed", "mark", "job 7", "job 7 failed")
 FIELDS = asdict(GOOD)

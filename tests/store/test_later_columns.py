@@ -8,18 +8,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from necroscope.model import UnitState
-from necroscope.query.engine import Engine
 from necroscope.query.rows import rows_of
-from necroscope.store import frames
-from necroscope.store.arrow import from_columns, schema
-from necroscope.store.compaction import merge
-from necroscope.store.reader import Store
-from necroscope.store.recording import _suits
-from necroscope.store.rows import unit_rows
-from necroscope.store.segment import read_segment
-from necroscope.store.tables import JOURNAL, SEGMENT, UNITS
-from necroscope.store.writer import Writer
+from necroscope.query.sql.engine import Engine
+from necroscope.store.bundle.recording import _suits
+from necroscope.store.format import frames
+from necroscope.store.format.arrow import from_columns, schema
+from necroscope.store.format.rows import unit_rows
+from necroscope.store.format.segment import read_segment
+from necroscope.store.format.tables import JOURNAL, SEGMENT, UNITS
+from necroscope.store.read.reader import Store
+from necroscope.store.write.compaction import merge
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import UnitState
 from stage.older import without_manifest
 from stage.recorded import START_NS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.store.catalog import journals
-from necroscope.store.check import check_store
 from necroscope.store.lock import journal_told
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.store.read.catalog import journals
+from necroscope.store.read.check import check_store
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
 from stage.recorded import second
 
 

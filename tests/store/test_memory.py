@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from necroscope.model import HostIdentity, Reading, Sample, Symptom, Unseen
 from necroscope.sense.sensor import Look
 from necroscope.store.memory import MemoryStore, Point
+from necroscope.vocabulary.model import HostIdentity, Reading, Sample, Symptom, Unseen
 
 
 def _look(sensor: str, at_ns: int, reading: Reading) -> Look:

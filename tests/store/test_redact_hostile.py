@@ -10,19 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from necroscope.event import Window
-from necroscope.model import ProcessUse
-from necroscope.query.engine import Engine
-from necroscope.store import kernel_words
-from necroscope.store.bundle import pack, unpack
-from necroscope.store.excerpt import LATER_NS, excerpt
-from necroscope.store.kernel_tasks import entry
-from necroscope.store.neutral_names import Names
-from necroscope.store.neutral_words import neutral_sentence
-from necroscope.store.reader import Store
-from necroscope.store.recording import entries
-from necroscope.store.redact import Redactor
-from necroscope.store.writer import Writer
+from necroscope.query.sql.engine import Engine
+from necroscope.store.bundle.archive import pack, unpack
+from necroscope.store.bundle.excerpt import LATER_NS, excerpt
+from necroscope.store.bundle.recording import entries
+from necroscope.store.read.reader import Store
+from necroscope.store.redact import kernel_words
+from necroscope.store.redact.kernel_tasks import entry
+from necroscope.store.redact.neutral_names import Names
+from necroscope.store.redact.neutral_words import neutral_sentence
+from necroscope.store.redact.rows import Redactor
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.model import ProcessUse
 from stage.everything import texts_in
 from stage.hostile import IN_KERNEL, fill
 from stage.looked import Frames, One, batch

@@ -30,8 +30,24 @@ VERBS: dict[str, str] = {
     "lab": "Incidents made for real on this kernel, with their truth written down.",
     "demo": "The incident made for real, recorded and explained: the newcomer's tour.",
 }
-# `import` is a word of Python's own
-_MODULES = {"import": "import_files"}
+# where the command of a verb is; `import` is a word of Python's own
+_MODULES = {
+    "scan": "node.scan",
+    "record": "node.record",
+    "mark": "node.mark",
+    "why": "look.why",
+    "events": "look.events",
+    "top": "look.top",
+    "heatmap": "look.heatmap",
+    "flame": "look.flame",
+    "sql": "look.sql",
+    "export": "look.export",
+    "verify": "files.verify",
+    "import": "files.import_files",
+    "bundle": "files.bundle",
+    "lab": "lab.lab",
+    "demo": "lab.demo",
+}
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 EXIT_CODES = """\b
 Exit codes:
@@ -52,8 +68,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        module = _MODULES.get(cmd_name, cmd_name)
-        command: click.Command = getattr(import_module(f"necroscope.cli.{module}"), module)
+        module = _MODULES[cmd_name]
+        command: click.Command = getattr(import_module(f"necroscope.cli.{module}"), module.rpartition(".")[2])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

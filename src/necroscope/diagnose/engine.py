@@ -12,7 +12,7 @@ from necroscope.diagnose.rules.leaked_directories import leaked_directories
 from necroscope.diagnose.rules.nic_resets import nic_resets
 from necroscope.diagnose.rules.saturated_core import saturated_core
 from necroscope.diagnose.rules.zombie_memcg import zombie_memcg
-from necroscope.model import Diagnosis, Finding, Severity, Skipped
+from necroscope.vocabulary.model import Diagnosis, Finding, Severity, Skipped
 
 
 def rules(kinds: Iterable[str]) -> tuple[Rule, ...]:

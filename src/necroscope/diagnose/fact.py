@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from necroscope.model import ContainerState, CoreShares, NicState, ProcessTurnover, Symptom, UnitState
-from necroscope.symptom_kind import Kind
+from necroscope.vocabulary.model import ContainerState, CoreShares, NicState, ProcessTurnover, Symptom, UnitState
+from necroscope.vocabulary.symptom_kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from necroscope.model import Finding
+from necroscope.vocabulary.model import Finding
 
 RuleFunction = Callable[..., Iterable[Finding]]
 

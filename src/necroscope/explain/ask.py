@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from necroscope.case import Case
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.errors import BadInput
-from necroscope.event import Event, Window
 from necroscope.explain.inconclusive import held_by, is_held, not_held
 from necroscope.explain.known import Known
 from necroscope.explain.unreported import Answer, unreported
@@ -19,9 +17,11 @@ from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.symptom import choose, complaint, symptoms_in
 from necroscope.query.remembered import remembering
 from necroscope.query.sealed import again
-from necroscope.store.noticed import noticing
-from necroscope.store.reader import Snapshot, Store
-from necroscope.verdict import Complaint, Group, Verdict
+from necroscope.store.read.damage_noticed import noticing
+from necroscope.store.read.reader import Snapshot, Store
+from necroscope.vocabulary.case import Case
+from necroscope.vocabulary.event import Event, Window
+from necroscope.vocabulary.verdict import Complaint, Group, Verdict
 
 # What several drivers and watchdogs say of one incident comes within seconds: one verdict is enough for all of it.
 _SAME_INCIDENT_NS = 5 * NS

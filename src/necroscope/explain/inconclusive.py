@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from necroscope.clock import iso
 from necroscope.errors import DAMAGE_HINT
-from necroscope.event import Window
 from necroscope.query.case.surroundings import CLOSE_NS
 from necroscope.query.landmarks import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.query.unrecorded import unrecorded
-from necroscope.store.reader import Snapshot, Store
-from necroscope.verdict import Missing, Verdict
+from necroscope.store.read.reader import Snapshot, Store
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.verdict import Missing, Verdict
 
 _BLIND = frozenset({"sensor-blind", "perf-unavailable"})
 _WATCHING = _BLIND | {"sensor-sees", "perf-started", "perf-sampling"}

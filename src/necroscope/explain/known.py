@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from necroscope.case import Case
 from necroscope.config import Config
 from necroscope.diagnose.hypotheses import Catalogue, catalogue
 from necroscope.diagnose.judge import judge, orders_wanted
-from necroscope.event import Window
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.orders import Orders
 from necroscope.query.case.read import read_case
-from necroscope.verdict import Complaint, Verdict
+from necroscope.query.case.wanted import Orders
+from necroscope.vocabulary.case import Case
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.verdict import Complaint, Verdict
 
 
 @dataclass(frozen=True, slots=True)

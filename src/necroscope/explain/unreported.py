@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from necroscope.case import Case, Run
 from necroscope.clock import NS, iso
 from necroscope.config import Config
 from necroscope.diagnose.hypotheses import Catalogue
-from necroscope.event import Window
 from necroscope.explain.inconclusive import not_readable, unwatched
 from necroscope.explain.known import Known
-from necroscope.model import Evidence
 from necroscope.quantity import share, span
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.symptom import complaint, latest_other
-from necroscope.query.core_heat import core_heat
-from necroscope.query.core_time import core_time
+from necroscope.query.cores.core_heat import core_heat
+from necroscope.query.cores.core_time import core_time
+from necroscope.query.cores.starved import runs
 from necroscope.query.coverage import joined
 from necroscope.query.select import Select
-from necroscope.query.starved import runs
-from necroscope.store.reader import Snapshot
-from necroscope.verdict import FOUND, Cause, Complaint, Link, Missing, Verdict
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.case import Case, Run
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import FOUND, Cause, Complaint, Link, Missing, Verdict
 
 _LEAST_S, _IN_KERNEL, _WAITED = 5.0, 0.85, 0.6
 _SURE = 0.8

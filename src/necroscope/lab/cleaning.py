@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from necroscope import clock
-from necroscope.lab.ledger import PREFIX, Entry, Ledger, place, start_of
+from necroscope.lab.undo_log import PREFIX, Entry, Ledger, place, start_of
 
 _END_S = 5.0
 _RELEASE_S = 20.0
@@ -134,8 +134,8 @@ def remove_cgroups(cgroups: list[Path], patience_s: float = _END_S) -> list[Path
 
 def wait_for_release(cgroups: list[Path], patience_s: float = _RELEASE_S) -> None:
     """Wait until the kernel has released the zombies below, as far as they can be counted."""
-    from necroscope.lab.cgroup_tree import dying_descendants
-    from necroscope.lab.zombie_count import zombies_below
+    from necroscope.lab.actors.zombie_count import zombies_below
+    from necroscope.lab.environment.cgroup_tree import dying_descendants
 
     ends = clock.elapsed_s() + patience_s
     for cgroup in cgroups:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from necroscope.errors import Unavailable
-from necroscope.lab import podman, systemd
+from necroscope.lab.environment import podman, systemd
 from necroscope.lab.scenario import Need
 
 
@@ -20,7 +20,7 @@ def _no_perf() -> str:
 
 
 def _no_memory_cgroups() -> str:
-    from necroscope.lab.cgroup_tree import memory_mount
+    from necroscope.lab.environment.cgroup_tree import memory_mount
 
     try:
         mount = memory_mount()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from necroscope.errors import Unavailable
 from necroscope.lab.cleaning import hierarchies
-from necroscope.lab.ledger import PREFIX
+from necroscope.lab.undo_log import PREFIX
 
 # a cgroup that a container engine made: sixty-four hexadecimal digits in its name, or a pod of an orchestrator
 _CONTAINER = re.compile(r"[0-9a-f]{64}|^kubepods|pod[0-9a-f]{8}[-_]")

@@ -16,15 +16,15 @@ from typing import Any
 from necroscope import clock
 from necroscope.clock import iso
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
-from necroscope.lab import decoys
-from necroscope.lab.asking import FirstAnswer
+from necroscope.lab.actors import decoys
 from necroscope.lab.catalogue import OWN
 from necroscope.lab.cleaning import clean_run, remove_stale_recordings
 from necroscope.lab.endings import Ended, orderly_end, undisturbed
-from necroscope.lab.ledger import PREFIX, Entry, abandoned, one_at_a_time, open_ledger
 from necroscope.lab.needs import ALWAYS, NEEDS_HINT
 from necroscope.lab.scenario import Need, Scenario, Subject, Truth
+from necroscope.lab.scoring.asking import FirstAnswer
 from necroscope.lab.stage import Stage
+from necroscope.lab.undo_log import PREFIX, Entry, abandoned, one_at_a_time, open_ledger
 
 TRUTH = "truth.json"
 # folders of recordings that are only made to be shown; a pid follows

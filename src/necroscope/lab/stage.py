@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from necroscope import clock
 from necroscope.errors import BadInput, NecroscopeError
-from necroscope.event import Event
-from necroscope.lab import cast, echo, victim
-from necroscope.lab.asking import Bystander
-from necroscope.lab.cast import Actor
-from necroscope.lab.cgroup_tree import enable_memory, memory_mount
+from necroscope.lab.actors import actors, echo, victim
+from necroscope.lab.actors.actors import Actor
+from necroscope.lab.actors.victims import Victims
 from necroscope.lab.cleaning import hierarchies
-from necroscope.lab.core_watch import CoreWatch
-from necroscope.lab.ledger import PREFIX, Entry, Ledger, process_entry
+from necroscope.lab.environment.cgroup_tree import enable_memory, memory_mount
+from necroscope.lab.environment.core_watch import CoreWatch
+from necroscope.lab.environment.recorder_child import LabRecorder
+from necroscope.lab.environment.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
 from necroscope.lab.names import Names
-from necroscope.lab.recorder_child import LabRecorder
-from necroscope.lab.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
-from necroscope.lab.told import Told, Window
-from necroscope.lab.victims import Victims
-from necroscope.sense.surroundings import CONTAINER_SOCKET, SYSTEM_BUS
+from necroscope.lab.scoring.asking import Bystander
+from necroscope.lab.scoring.run_report import Told, Window
+from necroscope.lab.undo_log import PREFIX, Entry, Ledger, process_entry
+from necroscope.sense.environment import CONTAINER_SOCKET, SYSTEM_BUS
+from necroscope.vocabulary.event import Event
 
 if TYPE_CHECKING:
-    from necroscope.lab.network import Network
-    from necroscope.lab.podman import ContainerEngine
-    from necroscope.lab.systemd import SystemdNode
+    from necroscope.lab.environment.network import Network
+    from necroscope.lab.environment.podman import ContainerEngine
+    from necroscope.lab.environment.systemd import SystemdNode
 
 USUAL_S = 45.0
 BASELINE_S = (14.0, 18.0)
@@ -136,7 +136,7 @@ class Stage:
         if cgroup is not None:
             relative = cgroup.relative_to(Path(memory_mount().path) / self.root_cgroup)
             cgroups = [place for place in self._twins(str(relative)) if place.is_dir()]
-        actor = cast.start(
+        actor = actors.start(
             function, arguments, name or self.name(), cpu=cpu, nice=nice, realtime=realtime, cgroups=cgroups,
             started=self.started, network=network.keeper if network else 0,
         )  # fmt: skip
@@ -157,7 +157,7 @@ class Stage:
 
         Folders of `binds` are there inside under their own names.
         """
-        from necroscope.lab.systemd import TRACES, booted, wanted_mounts
+        from necroscope.lab.environment.systemd import TRACES, booted, wanted_mounts
 
         name = name or self.name("node")
         self.cgroup(name)
@@ -173,7 +173,7 @@ class Stage:
 
     def containers(self, below: str = "") -> ContainerEngine:
         """A real container engine, in a cgroup of the run (or further below); the recorder asks its socket."""
-        from necroscope.lab.podman import CACHE, engine
+        from necroscope.lab.environment.podman import CACHE, engine
 
         if not CACHE.exists():
             self._ledger.add(Entry("cache", path=str(CACHE)))
@@ -189,7 +189,7 @@ class Stage:
 
     def network(self) -> Network:
         """A network namespace, joined to ours by a veth pair."""
-        from necroscope.lab import network
+        from necroscope.lab.environment import network
 
         keeper = self.spawn(network.keep)
         keeper.answer()
@@ -297,7 +297,7 @@ class Stage:
     def lost(self) -> str:
         """What the recording does not hold although it happened: the last symptom. Empty where nothing is missing."""
         from necroscope.query.landmarks import symptoms
-        from necroscope.store.reader import Store
+        from necroscope.store.read.reader import Store
 
         known = [one for one in self.told.symptoms if one.kind != UNKNOWN]
         if not known:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Segment
-from necroscope.store.reader import Snapshot
+from necroscope.store.read.catalog import Segment
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import Window
 
 # Also an idle node is sampled more often than that, by whoever records it.
 GAP_NS = 5 * NS

@@ -13,15 +13,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from necroscope.errors import DAMAGE_HINT, BadInput
-from necroscope.event import Event, Window, event_of
 from necroscope.query.remembered import remembered_table
 from necroscope.query.sealed import damage, damaged, opened
-from necroscope.store.arrow import time_range
-from necroscope.store.catalog import Segment
-from necroscope.store.reader import Snapshot
-from necroscope.store.rollups import left_over
-from necroscope.store.segment import read_table
-from necroscope.store.tables import EVENTS, SYMPTOM_SOURCES, valid_text
+from necroscope.store.format.arrow import time_range
+from necroscope.store.format.segment import read_table
+from necroscope.store.format.tables import EVENTS, SYMPTOM_SOURCES, valid_text
+from necroscope.store.read.catalog import Segment
+from necroscope.store.read.reader import Snapshot
+from necroscope.store.read.rollups import left_over
+from necroscope.vocabulary.event import Event, Window, event_of
 
 _FIELDS = list(EVENTS.names)
 

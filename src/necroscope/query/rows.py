@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from necroscope.event import Window
 from necroscope.query.remembered import remembered_table
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Segment
-from necroscope.store.reader import Snapshot
-from necroscope.store.tables import SEGMENT
+from necroscope.store.format.tables import SEGMENT
+from necroscope.store.read.catalog import Segment
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import Window
 
 Row = dict[str, Any]
 _TABLES = {table.name: table for table in SEGMENT}

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from necroscope.errors import BadInput
-from necroscope.store.catalog import Segment
-from necroscope.store.noticed import notice
-from necroscope.store.sealed_file import UNREADABLE, SealedFile, open_sealed
+from necroscope.store.format.sealed_file import UNREADABLE, SealedFile, open_sealed
+from necroscope.store.read.catalog import Segment
+from necroscope.store.read.damage_noticed import notice
 
 T = TypeVar("T")
 

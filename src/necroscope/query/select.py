@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from necroscope.event import Window
 from necroscope.sense.perf.event_names import is_time
+from necroscope.vocabulary.event import Window
 
 # Imported folded stacks: a row stands for as many samples as it weighs, and they tell no time at all.
 FOLDED = "folded"

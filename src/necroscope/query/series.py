@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.remembered import remembered
 from necroscope.query.sealed import damage, opened
-from necroscope.store.catalog import Segment
-from necroscope.store.reader import Snapshot
+from necroscope.store.read.catalog import Segment
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import Window
 
 I64s = NDArray[np.int64]
 F64s = NDArray[np.float64]

@@ -16,11 +16,11 @@ from necroscope.query.coverage import GAP_NS, joined, profiled
 from necroscope.query.landmarks import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.store import inbox
-from necroscope.store.catalog import Window, all_segments, journals
-from necroscope.store.frames import HEADER_BYTES
+from necroscope.store.format.frames import HEADER_BYTES
 from necroscope.store.lock import is_held, was_locked
-from necroscope.store.reader import Snapshot
-from necroscope.verdict import Missing
+from necroscope.store.read.catalog import Window, all_segments, journals
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.verdict import Missing
 
 STARTED, STOPPED = "recorder-started", "recorder-stopped"
 _MOST = 0.5

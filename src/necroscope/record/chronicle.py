@@ -14,15 +14,15 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
-from necroscope.event import Event
-from necroscope.event_sentence import in_words
-from necroscope.model import ContainerState, Symptom, UnitState
 from necroscope.query import landmarks
-from necroscope.sense.kernel_log import KernelLog
+from necroscope.sense.log.kernel_log import KernelLog
+from necroscope.sense.log.symptom_event import symptom_event
 from necroscope.sense.sensor import Look
-from necroscope.sense.symptom_event import symptom_event
-from necroscope.store.reader import Store
-from necroscope.store.sealed_file import UNREADABLE
+from necroscope.store.format.sealed_file import UNREADABLE
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.event_sentence import in_words
+from necroscope.vocabulary.model import ContainerState, Symptom, UnitState
 
 # Two looks place the same line of the log within this; the clocks are read anew each time.
 _SAME_NS = 1_000_000

@@ -16,23 +16,23 @@ from typing import Protocol
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError, Unavailable
-from necroscope.event import Event
 from necroscope.record.gaps import Silence, gap, own_event
 from necroscope.record.sampled import Sampled
 from necroscope.record.unresolved import Unresolved
-from necroscope.sense.cgroups import layout, parse_memberships
+from necroscope.sense.cgroups.hierarchies import layout, parse_memberships
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import online_cpus
-from necroscope.sense.perf.cgroup_churn import CgroupChurn
+from necroscope.sense.perf.cgroups.churn import CgroupChurn
+from necroscope.sense.perf.decode.stream import Decoder
 from necroscope.sense.perf.launch.complaints import first_sentence
 from necroscope.sense.perf.launch.options import FREQUENCY_HZ
+from necroscope.sense.perf.launch.session import PerfSession
 from necroscope.sense.perf.launch.starter import PerfStarter
-from necroscope.sense.perf.live_names import LiveNames
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.sense.perf.session import PerfSession
-from necroscope.sense.perf.stream import Decoder
-from necroscope.sense.perf.symbols import Symbols, live_symbols
+from necroscope.sense.perf.symbols.live_names import LiveNames
+from necroscope.sense.perf.symbols.symbols import Symbols, live_symbols
+from necroscope.vocabulary.event import Event
 
 TAKE_S = 0.5
 HANGING_S = 10.0

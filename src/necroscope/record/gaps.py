@@ -18,16 +18,16 @@ import pyarrow as pa
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
-from necroscope.event import Event
-from necroscope.event_sentence import in_words
-from necroscope.sense.cpu import parse_stat
+from necroscope.sense.cpu.times import parse_stat
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import UNKNOWN, identify
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.store.reader import Store
-from necroscope.store.sealed_file import UNREADABLE
-from necroscope.store.segment import read_table
+from necroscope.store.format.sealed_file import UNREADABLE
+from necroscope.store.format.segment import read_table
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.event_sentence import in_words
 
 STARTED, STOPPED, GAP, BOOT = "recorder-started", "recorder-stopped", "recorder-gap", "boot"
 OWN_SOURCE = "recorder"

@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.event import Event
-from necroscope.event_sentence import RESUMED
 from necroscope.sense.perf.rows import CgroupEvent, CgroupSum, Gap, Lost, Row, TaskBatch, Throttled
 from necroscope.sense.perf.samples import SampleBatch
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.event_sentence import RESUMED
 
 CHURN = "cgroup-churn"
 Offsets = Callable[[NDArray[np.int64]], NDArray[np.int64] | int]

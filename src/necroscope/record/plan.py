@@ -7,31 +7,31 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from necroscope.record.recorder import SIGNALS
-from necroscope.sense.census import count_zombies
-from necroscope.sense.containers import Containers
-from necroscope.sense.cpu import Cpu
-from necroscope.sense.cpu_speed import CpuSpeed
-from necroscope.sense.gpu import Gpu
-from necroscope.sense.interrupts import Interrupts
+from necroscope.sense.cgroups.census import count_zombies
+from necroscope.sense.cgroups.census_sensor import Memcg
+from necroscope.sense.cgroups.throttle import Throttle
+from necroscope.sense.cgroups.zombie_names import ZombieNames
+from necroscope.sense.containers.engines import Containers
+from necroscope.sense.cpu.interrupts import Interrupts
+from necroscope.sense.cpu.irq_routing import IrqRouting
+from necroscope.sense.cpu.pressure import Pressure
+from necroscope.sense.cpu.run_delay import RunDelay
+from necroscope.sense.cpu.speed import CpuSpeed
+from necroscope.sense.cpu.times import Cpu
+from necroscope.sense.gpu.nvidia import Gpu
+from necroscope.sense.gpu.nvml import load
 from necroscope.sense.inventory import Inventory
-from necroscope.sense.irq_routing import IrqRouting
-from necroscope.sense.kernel_log import KernelLog
-from necroscope.sense.memcg import Memcg
-from necroscope.sense.meminfo import Meminfo
-from necroscope.sense.nic import Nic
-from necroscope.sense.nvml import load
-from necroscope.sense.pressure import Pressure
-from necroscope.sense.run_delay import RunDelay
+from necroscope.sense.log.kernel_log import KernelLog
+from necroscope.sense.memory.meminfo import Meminfo
+from necroscope.sense.memory.vmstat import Vmstat
+from necroscope.sense.net.nic import Nic
+from necroscope.sense.net.softnet import Softnet
+from necroscope.sense.processes.top import TopProcesses, nobody
 from necroscope.sense.sensor import Sensor
-from necroscope.sense.softnet import Softnet
-from necroscope.sense.systemd import Systemd
-from necroscope.sense.throttle import Throttle
-from necroscope.sense.top_processes import TopProcesses, nobody
-from necroscope.sense.unit_runs import UnitRuns
-from necroscope.sense.vmstat import Vmstat
-from necroscope.sense.zombie_names import ZombieNames
+from necroscope.sense.systemd.unit_runs import UnitRuns
+from necroscope.sense.systemd.units import Systemd
 from necroscope.store.place import to_write
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
 
 _STACK_MIB = 8
 # Counting zombies takes at most a two-hundredth of a core.

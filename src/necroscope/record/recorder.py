@@ -14,25 +14,25 @@ from dataclasses import dataclass, replace
 
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
-from necroscope.model import Sample, Signal
-from necroscope.record import frugal
-from necroscope.record.budget import Budget
+from necroscope.record.budget import memory_trim
+from necroscope.record.budget.governor import Budget
+from necroscope.record.budget.own_cost import OwnCost
+from necroscope.record.budget.own_use import OwnUse
+from necroscope.record.budget.shedding import SIGNALS as SHEDDING
+from necroscope.record.budget.shedding import Shedding, switches
 from necroscope.record.chronicle import Chronicle, told_since_boot
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, since_the_last, stuck
-from necroscope.record.own_cost import OwnCost
-from necroscope.record.own_use import OwnUse
 from necroscope.record.perf_rows import keep_rows
-from necroscope.record.shedding import SIGNALS as SHEDDING
-from necroscope.record.shedding import Shedding, switches
 from necroscope.record.timeline import Timeline
 from necroscope.record.unresolved import SIGNAL as UNRESOLVED
 from necroscope.sense.host import Host
-from necroscope.sense.kernel_log import KernelLog
+from necroscope.sense.log.kernel_log import KernelLog
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.sampler import COST, SEEN, Sampler, own_samples
 from necroscope.sense.sensor import Look, Sensor
-from necroscope.store.writer import Writer, WriterStatus
+from necroscope.store.write.writer import Writer, WriterStatus
+from necroscope.vocabulary.model import Sample, Signal
 
 TURN_S = 1.0
 TRIM_S = 10
@@ -192,7 +192,7 @@ class Recorder:
         self._writer.add_signals(now.realtime_ns, own, OWN_SOURCE)
         self._heed(self._writer.status())
         if second % TRIM_S == 0:
-            frugal.give_back()
+            memory_trim.give_back()
 
     def _parts(self) -> dict[str, int]:
         """The processes that work for this one, by name."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS, ClockReading
-from necroscope.event import Event
 from necroscope.record.gaps import OWN_SOURCE, gap
+from necroscope.vocabulary.event import Event
 
 STEP_NS = 50_000_000
 SLEPT_NS = NS

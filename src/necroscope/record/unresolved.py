@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from necroscope import clock
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.model import Sample, Signal
 from necroscope.record.gaps import OWN_SOURCE
 from necroscope.sense.confined.pipeline import Incident
 from necroscope.sense.confined.refusal import ODD, SENTENCES, Refusal
-from necroscope.sense.perf.live_names import LiveNames
+from necroscope.sense.perf.symbols.live_names import LiveNames
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import Sample, Signal
 
 KIND, FAULT_KIND = "frames-unresolved", "symbols-refused"
 SIGNAL = Signal(

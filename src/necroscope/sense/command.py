@@ -13,8 +13,8 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.sense.environment import PROGRAMS, for_programs, program_folders
 from necroscope.sense.ownership import privileged, weak_part
-from necroscope.sense.surroundings import PROGRAMS, for_programs, program_folders
 
 OUTPUT_LIMIT_BYTES = 4 << 20
 

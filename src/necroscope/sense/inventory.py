@@ -6,10 +6,10 @@ import re
 from typing import ClassVar
 
 from necroscope.errors import Unavailable
-from necroscope.model import HostIdentity, Reading, Sample, Signal
-from necroscope.sense.cpu import parse_stat
-from necroscope.sense.fields import cpu_list, decimal
+from necroscope.sense.cpu.times import parse_stat
 from necroscope.sense.host import Host
+from necroscope.sense.numbers import cpu_list, decimal
+from necroscope.vocabulary.model import HostIdentity, Reading, Sample, Signal
 
 UNKNOWN = "unknown"
 

@@ -11,10 +11,10 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from necroscope import model
 from necroscope.errors import Unavailable
-from necroscope.model import Reading
 from necroscope.sense.host import Host
+from necroscope.vocabulary import model
+from necroscope.vocabulary.model import Reading
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ import queue
 import threading
 from collections.abc import Iterable, Sequence
 
-from necroscope.model import Sample, Signal
 from necroscope.sense.host import Host
 from necroscope.sense.sensor import Look, Sensor, look
+from necroscope.vocabulary.model import Sample, Signal
 
 SLOW_EVERY_S = 10
 

@@ -12,8 +12,8 @@ from typing import ClassVar, Protocol
 
 from necroscope import clock
 from necroscope.errors import Unavailable
-from necroscope.model import Reading, Signal, Unseen
 from necroscope.sense.host import Host
+from necroscope.vocabulary.model import Reading, Signal, Unseen
 
 
 class Sensor(Protocol):

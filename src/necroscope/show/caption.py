@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from necroscope.clock import iso
-from necroscope.event import Window
 from necroscope.quantity import plural, span
-from necroscope.query.flame import Flame
+from necroscope.query.profile.flame import Flame
 from necroscope.show.plain import plain
+from necroscope.vocabulary.event import Window
 
 
 @dataclass(frozen=True, slots=True)

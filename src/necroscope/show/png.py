@@ -6,12 +6,12 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from necroscope.errors import Unavailable
-from necroscope.query.flame import Flame
-from necroscope.query.grid import Grid
+from necroscope.query.cores.grid import Grid
+from necroscope.query.profile.flame import Flame
 from necroscope.show.caption import Caption
-from necroscope.show.flame_svg import flame_picture
-from necroscope.show.heat_svg import heat_picture
-from necroscope.show.hues import INK
+from necroscope.show.flame.hues import INK
+from necroscope.show.flame.svg import flame_picture
+from necroscope.show.heatmap.svg import heat_picture
 from necroscope.show.picture import Area, Label, Line, Picture, Raster, Shape
 from necroscope.show.plain import plain
 from necroscope.show.shade import Rgb

@@ -21,11 +21,11 @@ from typing import Any
 
 from necroscope.clock import LAST_NS
 from necroscope.errors import BadInput, Unavailable
-from necroscope.event import TYPED, Event, event_of
-from necroscope.store.catalog import create
+from necroscope.store.format.tables import EVENTS, valid_text
 from necroscope.store.private_files import make_folder, write_synced
+from necroscope.store.read.catalog import create
 from necroscope.store.regular_file import is_regular, read_regular
-from necroscope.store.tables import EVENTS, valid_text
+from necroscope.vocabulary.event import TYPED, Event, event_of
 
 MAX_BYTES = 1 << 16
 MAX_TEXT = 4_000

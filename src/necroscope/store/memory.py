@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from necroscope.model import Record, Symptom, Unseen
 from necroscope.sense.sensor import Look
+from necroscope.vocabulary.model import Record, Symptom, Unseen
 
 R = TypeVar("R", bound=Record)
 

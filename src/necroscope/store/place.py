@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from necroscope.errors import BadInput
-from necroscope.sense.surroundings import home, users
+from necroscope.sense.environment import home, users
 
 SYSTEM = Path("/var/lib/necroscope")
 

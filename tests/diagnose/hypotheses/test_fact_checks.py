@@ -6,8 +6,8 @@ import pytest
 
 from necroscope.diagnose.hypotheses.fact_checks import judge_facts
 from necroscope.diagnose.hypotheses.hypothesis import Advice, Check, Hypothesis, filled, release
-from necroscope.model import Subject
-from necroscope.verdict import Remedy
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Remedy
 
 MANY = Check("zombies", "{value} of at least {limit}", at_least=1000)
 FEW = Check("zombies", "only {value}", at_most=300)

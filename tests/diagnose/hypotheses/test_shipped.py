@@ -12,7 +12,7 @@ from necroscope.diagnose.hypotheses.fact_checks import judge_facts
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.judge.mechanism import mechanism_of
 from necroscope.diagnose.priors import PRIORS
-from necroscope.model import Subject
+from necroscope.vocabulary.model import Subject
 from stage.build_case import folded, suspect
 from stage.mechanism_pairs import PAIRS
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from necroscope.case import Stack
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.hypotheses.stack_match import Match, leaf_of, match, share_in, share_innermost
+from necroscope.vocabulary.case import Stack
 from stage.build_case import folded, stack
 from stage.cases import any_value
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import LineUp, NamedCore, RecorderStart, Starvation, Wait
 from necroscope.clock import NS
 from necroscope.diagnose.judge.candidates import (
     Candidate,
@@ -20,6 +19,7 @@ from necroscope.diagnose.judge.candidates import (
 )
 from necroscope.diagnose.judge.suspects import main_suspect, title, top_functions, unusual
 from necroscope.diagnose.priors import PRIORS
+from necroscope.vocabulary.case import LineUp, NamedCore, RecorderStart, Starvation, Wait
 from stage.build_case import ODD, SMAPS, USER, at, line_up, stack, starvation, suspect, symptom, window
 
 SAID = NamedCore(0, True, "kmsg")

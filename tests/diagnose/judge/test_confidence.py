@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from necroscope.case import Caller, Case, Quota, Starvation, Suspect
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.verdict import Verdict
+from necroscope.vocabulary.case import Caller, Case, Quota, Starvation, Suspect
+from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import (
     EXEC,
     NET_RX,

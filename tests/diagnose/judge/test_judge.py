@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Blind, Caller, Case, Gap, HardwareEvent, NamedCore
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS
-from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit
-from necroscope.model import Subject
-from necroscope.verdict import Link, ProcessRef, Verdict
+from necroscope.vocabulary.case import Blind, Caller, Case, Gap, HardwareEvent, NamedCore
+from necroscope.vocabulary.leak_facts import LeakContainer, LeakFacts, LeakUnit
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Link, ProcessRef, Verdict
 from stage.build_case import (
     EXEC,
     LEAKER,

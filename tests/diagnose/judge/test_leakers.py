@@ -10,9 +10,9 @@ import pytest
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS
-from necroscope.leak_facts import Below, LeakContainer, LeakFacts, LeakUnit, Left, Leftovers, Maker
-from necroscope.model import Subject
-from necroscope.verdict import Verdict
+from necroscope.vocabulary.leak_facts import Below, LeakContainer, LeakFacts, LeakUnit, Left, Leftovers, Maker
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import SMAPS, WALK, again, at, case, leaks, other, starvation, suspect, zombie_walk
 
 KNOWN = catalogue(())

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Check, Hypothesis, Storm
 from necroscope.diagnose.judge.mechanism import Found, mechanism_of
 from necroscope.diagnose.priors import PRIORS
+from necroscope.vocabulary.case import Suspect
 from stage.build_case import EXEC, ODD, SMAPS, USER, WALK, Functions, suspect
 
 ZOMBIES = Hypothesis(

@@ -11,7 +11,7 @@ from necroscope.diagnose.hypotheses import Catalogue, catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.explain import explain
 from necroscope.query.case import symptom as symptoms_of_cases
-from necroscope.sense.symptoms import load
+from necroscope.sense.log.symptoms import load
 from stage.build_case import ODD, case, starvation, suspect
 from stage.incident import SMAPS, Played
 
@@ -93,7 +93,7 @@ def test_a_rival(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("ago", "named"), [(100, True), (160, False)])
 def test_a_kind_of_symptom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: int, named: bool) -> None:
-    shipped = resources.files("necroscope.sense").joinpath("symptoms.toml").read_text("utf-8")
+    shipped = resources.files("necroscope.sense.log").joinpath("symptoms.toml").read_text("utf-8")
     known = load(shipped + KIND)
     match = known.match("acme nic7: link made no progress for 118 s")
     assert match is not None

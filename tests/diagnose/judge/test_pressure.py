@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from necroscope.case import Case, NamedCore
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS
+from necroscope.vocabulary.case import Case, NamedCore
 from stage.build_case import ODD, USER, case, starvation, suspect
 
 _KNOWN = catalogue(())

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Boot, Case, OtherSymptom
 from necroscope.clock import NS
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.judge.recurrence import Recurrence, projection
 from necroscope.diagnose.priors import PRIORS
-from necroscope.verdict import Verdict
+from necroscope.vocabulary.case import Boot, Case, OtherSymptom
+from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import USER, again, case, leaks, other, starvation, suspect, zombie_walk
 
 KNOWN = catalogue(())

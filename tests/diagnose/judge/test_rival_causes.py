@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Case, Quota, Starvation
 from necroscope.diagnose.hypotheses import catalogue, load
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.diagnose.priors import PRIORS
-from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit
-from necroscope.model import Subject
-from necroscope.verdict import Link, Verdict
+from necroscope.vocabulary.case import Case, Quota, Starvation
+from necroscope.vocabulary.leak_facts import LeakContainer, LeakFacts, LeakUnit
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Link, Verdict
 from stage.build_case import SMAPS, USER, WALK, again, case, leaks, mark, other, starvation, suspect
 
 KNOWN = catalogue(())

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope import verdict
-from necroscope.case import Case, HardwareEvent, Quota, Starvation
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import rivals
 from necroscope.diagnose.judge.rivals import Bench, claim, strongest
 from necroscope.diagnose.judge.suspect_facts import facts_of
 from necroscope.diagnose.priors import PRIORS
+from necroscope.vocabulary import verdict
+from necroscope.vocabulary.case import Case, HardwareEvent, Quota, Starvation
 from stage.build_case import AT_NS, NET_RX, SYSCALL, USER, Functions, Shapes, case, mark, starvation, suspect
 
 KNOWN = catalogue(())

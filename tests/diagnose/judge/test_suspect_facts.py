@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Quota, Starvation
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.judge.suspect_facts import Facts, facts_of
+from necroscope.vocabulary.case import Quota, Starvation
 from stage.build_case import SMAPS, USER, WALK, starvation, suspect
 
 KNOWN = catalogue(())

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import Caller, LineUp
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.hypotheses.hypothesis import OrderedBy
 from necroscope.diagnose.judge.work_origin import Orderer, orderer_of, orders_wanted
 from necroscope.diagnose.priors import PRIORS
+from necroscope.vocabulary.case import Caller, LineUp
 from stage.build_case import NET_RX, ODD, SMAPS, USER, line_up, starvation, suspect
 
 SENDS = OrderedBy(("__sys_sendto", "udp_*"))

@@ -9,7 +9,7 @@ import pytest
 from necroscope.diagnose.leak import attribute, source
 from necroscope.diagnose.leak.attribution import Leak
 from necroscope.diagnose.priors import PRIORS
-from necroscope.leak_facts import (
+from necroscope.vocabulary.leak_facts import (
     Below,
     LeakContainer,
     LeakFacts,
@@ -22,7 +22,7 @@ from necroscope.leak_facts import (
     RestartsOf,
     What,
 )
-from necroscope.model import Subject
+from necroscope.vocabulary.model import Subject
 
 ID = "c6fd" * 16
 SPAN = (0, 100_000_000_000)

@@ -9,8 +9,8 @@ import pytest
 from necroscope.diagnose.leak import Attribution, Leak, attribute, facts_of_scan
 from necroscope.diagnose.leak.by_name import newest_owners
 from necroscope.diagnose.leak.identity import NOT_ASKED, NOT_TOLD, OF_A_USER, identities
-from necroscope.leak_facts import Below
-from necroscope.model import Census, ContainerState, Family, ParentCount, Subject, UnitState
+from necroscope.vocabulary.leak_facts import Below
+from necroscope.vocabulary.model import Census, ContainerState, Family, ParentCount, Subject, UnitState
 
 
 def _census(*families: Family) -> Census:

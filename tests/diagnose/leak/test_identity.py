@@ -14,8 +14,8 @@ from necroscope.diagnose.leak.identity import (
     same_id,
     whose,
 )
-from necroscope.leak_facts import Below, LeakContainer, LeakFacts, LeakUnit, Leftovers
-from necroscope.model import Subject
+from necroscope.vocabulary.leak_facts import Below, LeakContainer, LeakFacts, LeakUnit, Leftovers
+from necroscope.vocabulary.model import Subject
 
 ID = "c6fd" * 16
 UUID = "0a1b2c3d-0000-1111-2222-000000000001"

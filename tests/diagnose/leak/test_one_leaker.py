@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from necroscope.diagnose.leak import attribute, facts_of_scan, source
-from necroscope.model import ContainerState, Subject, UnitState
+from necroscope.vocabulary.model import ContainerState, Subject, UnitState
 from stage.leaking_node import LeakingNode, Maker, Zombie
 
 _ENGINE = "/system.slice/engine.service"

@@ -12,10 +12,10 @@ import pytest
 
 from necroscope.diagnose.leak import attribute, source
 from necroscope.diagnose.priors import PRIORS
-from necroscope.leak_facts import LeakFacts
 from necroscope.query.landmarks import extent
-from necroscope.query.leak_facts import read_leak_facts
-from necroscope.store.reader import Store
+from necroscope.query.leaks.facts import read_leak_facts
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.leak_facts import LeakFacts
 from stage.incidents import INCIDENTS, unpacked
 
 LEAKS = [

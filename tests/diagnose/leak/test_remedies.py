@@ -10,8 +10,8 @@ import pytest
 from necroscope.diagnose.leak.attribution import Leak, LeakProcess
 from necroscope.diagnose.leak.identity import NOT_TOLD
 from necroscope.diagnose.leak.remedies import free, remedies, said, stop
-from necroscope.leak_facts import LeakContainer, LeakUnit, Pins
-from necroscope.model import Subject
+from necroscope.vocabulary.leak_facts import LeakContainer, LeakUnit, Pins
+from necroscope.vocabulary.model import Subject
 
 
 def _leak(kind: str, name: str, **more: object) -> Leak:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from necroscope.lab import cast
+from necroscope.lab.actors import actors
 from necroscope.lab.scenarios import (
     cgroup_directories,
     fork_storm,
@@ -41,7 +41,7 @@ def test_it_answers(function: Callable[..., Any], arguments: list[Any], at_least
     with file.open("wb") as made:
         made.truncate(tight_limit.FILE_BYTES)
     places = {FILE: str(file), FOLDER: str(tmp_path)}
-    actor = cast.start(function, [places.get(one, one) for one in arguments], "calm-otter", cpu=CPUS[0])
+    actor = actors.start(function, [places.get(one, one) for one in arguments], "calm-otter", cpu=CPUS[0])
     try:
         if function in (tight_limit.look_up, fork_storm.fork_on):
             assert actor.answer() == "ready"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from necroscope.case import Boot
 from necroscope.clock import NS
 from necroscope.query.case.boots import boots_of
+from necroscope.vocabulary.case import Boot
 
 HOUR = 3600 * NS
 

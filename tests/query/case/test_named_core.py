@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from necroscope.case import NamedCore
-from necroscope.model import Sample
 from necroscope.query.case.named_core import named_core
-from necroscope.sense.irq_routing import IrqRouting
-from necroscope.store.reader import Snapshot, Store
-from necroscope.store.writer import Writer
-from necroscope.verdict import Complaint
+from necroscope.sense.cpu.irq_routing import IrqRouting
+from necroscope.store.read.reader import Snapshot, Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.case import NamedCore
+from necroscope.vocabulary.model import Sample
+from necroscope.vocabulary.verdict import Complaint
 from stage.incident import at
 
 ROUTED = {

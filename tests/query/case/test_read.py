@@ -9,8 +9,16 @@ from typing import Any
 
 import pytest
 
-from necroscope import case_file
-from necroscope.case import (
+from necroscope.clock import NS
+from necroscope.config import Config
+from necroscope.query import landmarks
+from necroscope.query.case.fixed_store import FixedStore
+from necroscope.query.case.read import read_case
+from necroscope.query.case.symptom import choose
+from necroscope.query.case.wanted import Orders
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary import case_file
+from necroscope.vocabulary.case import (
     CALLERS_MOST,
     EVENTS_MOST,
     EVERYBODYS_STACKS_MOST,
@@ -23,16 +31,8 @@ from necroscope.case import (
     Starvation,
     Suspect,
 )
-from necroscope.clock import NS
-from necroscope.config import Config
-from necroscope.model import MODES
-from necroscope.query import landmarks
-from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.orders import Orders
-from necroscope.query.case.read import read_case
-from necroscope.query.case.symptom import choose
-from necroscope.store.reader import Store
-from necroscope.verdict import Complaint
+from necroscope.vocabulary.model import MODES
+from necroscope.vocabulary.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset, zombie_incident
 from stage.incidents import INCIDENTS, unpacked
 from stage.reading import case, complaint, second_of
@@ -126,7 +126,7 @@ def test_the_other_symptoms_in_short(tmp_path: Path) -> None:
 
 
 def _waiter() -> Any:
-    from necroscope.model import ProcessUse
+    from necroscope.vocabulary.model import ProcessUse
 
     return ProcessUse(501, 1, "victim", "/", 0.1, 0.0, 2.5, 1 << 20, 1)
 
@@ -216,7 +216,7 @@ def test_a_kept_incident_is_read_alike_without_a_word(
     bundle: Path, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is said in sentences is there for people: no reading rests on it."""
-    from necroscope import event
+    from necroscope.vocabulary import event
 
     before = _kept(bundle, folders / bundle.stem)
     whole = event.event_of

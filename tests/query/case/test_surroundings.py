@@ -8,15 +8,15 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.model import Sample
 from necroscope.query import landmarks
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
-from necroscope.sense.cpu import Cpu
-from necroscope.store.core_times import LONGEST_NS
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
-from necroscope.verdict import Complaint
+from necroscope.sense.cpu.times import Cpu
+from necroscope.store.format.core_times import LONGEST_NS
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.model import Sample
+from necroscope.vocabulary.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 from stage.reading import around, case, complaint, surroundings
 

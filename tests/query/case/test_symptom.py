@@ -8,7 +8,6 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.event import Event
 from necroscope.query import landmarks
 from necroscope.query.case.symptom import (
     choose,
@@ -19,8 +18,9 @@ from necroscope.query.case.symptom import (
     patience_ns,
     symptoms_in,
 )
-from necroscope.sense.symptoms import catalogue
-from necroscope.store.reader import Snapshot
+from necroscope.sense.log.symptoms import catalogue
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import Event
 from stage.incident import Played, at
 
 

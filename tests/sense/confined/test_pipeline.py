@@ -21,8 +21,8 @@ from necroscope.sense.confined import child as child_module
 from necroscope.sense.confined.pipeline import OPENER_S, Pipeline
 from necroscope.sense.confined.refusal import Refusal
 from necroscope.sense.host import Host
-from necroscope.sense.perf.live_names import KnownFile, LiveNames
-from necroscope.sense.perf.sideband import MappedFile
+from necroscope.sense.perf.format.sideband import MappedFile
+from necroscope.sense.perf.symbols.live_names import KnownFile, LiveNames
 from stage.hung_fuse import HungFuse
 
 GLOBAL = 1 << 4 | 2

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.folded_lines import parse_line
-from necroscope.sense.importers.script_lines import parse_frame, parse_head
-from necroscope.sense.importers.script_timeless import is_flat, is_frame
+from necroscope.sense.importers.perf_script.lines import parse_frame, parse_head
+from necroscope.sense.importers.perf_script.timeless import is_flat, is_frame
+from necroscope.sense.importers.profiles.folded_lines import parse_line
 from necroscope.sense.importers.sniff import kind_of_text
 
 BEFORE = (b"", b"a", b"x 7/7 [001] 5.1: ", b"\tffff f+0x1 (")

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.dmesg import Dmesg
-from necroscope.sense.importers.journal_json import JournalJson
-from necroscope.sense.importers.mpstat import Mpstat
+from necroscope.sense.importers.logs.dmesg import Dmesg
+from necroscope.sense.importers.logs.journal_json import JournalJson
 from necroscope.sense.importers.source import Placing
+from necroscope.sense.importers.sysstat.mpstat import Mpstat
 
 _LOCKUP = b"[    1.000000] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [x:4]\n"
 _PATTERNS = {

@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 
-from necroscope.event import Event
-from necroscope.model import Reading, Symptom
 from necroscope.record.chronicle import Chronicle
 from necroscope.sense.host import Host
-from necroscope.sense.importers.dmesg import Dmesg
-from necroscope.sense.importers.journal_json import JournalJson
+from necroscope.sense.importers.logs.dmesg import Dmesg
+from necroscope.sense.importers.logs.journal_json import JournalJson
 from necroscope.sense.importers.rows import LogEvent
 from necroscope.sense.importers.sniff import kind_of_text
 from necroscope.sense.importers.source import Placing
-from necroscope.sense.kernel_log import KernelLog
-from necroscope.sense.kmsg import parse_records
+from necroscope.sense.log.kernel_log import KernelLog
+from necroscope.sense.log.kmsg import parse_records
+from necroscope.sense.log.symptoms import Pattern, catalogue
 from necroscope.sense.sensor import Look
-from necroscope.sense.symptoms import Pattern, catalogue
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import Reading, Symptom
 
 S = 10**9
 AT = 1_794_852_202  # 2026-11-16 18:03:22 UTC

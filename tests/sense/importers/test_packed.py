@@ -16,12 +16,12 @@ import pytest
 from perf import recorded
 
 from necroscope.errors import BadInput
-from necroscope.record.foreign import How, import_file
-from necroscope.record.importing import Imported
+from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.perf_recordings import Imported
 from necroscope.sense.host import Host
 from necroscope.sense.importers import unpacked as unpacking
 from necroscope.sense.importers.source import CUT_SHORT, Source
-from necroscope.store.writer import Writer
+from necroscope.store.write.writer import Writer
 
 FILE = recorded.FOLDER / "file.data"
 

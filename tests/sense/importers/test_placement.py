@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from necroscope.sense.importers.name_times import NS, time_in_name, zone_ns
-from necroscope.sense.importers.perf_data import PerfData
-from necroscope.sense.importers.perf_script import PerfScript
+from necroscope.sense.importers.perf_script.importer import PerfScript
 from necroscope.sense.importers.placement import Clocks, placement
+from necroscope.sense.importers.profiles.perf_data import PerfData
 from necroscope.sense.importers.source import Placing
 from necroscope.sense.perf.samples import SampleBatch
 

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.dmesg import Dmesg
-from necroscope.sense.importers.perf_script import PerfScript
-from necroscope.sense.importers.ray_logs import RayLogs
+from necroscope.sense.importers.logs.dmesg import Dmesg
+from necroscope.sense.importers.logs.ray_logs import RayLogs
+from necroscope.sense.importers.perf_script.importer import PerfScript
 from necroscope.sense.importers.rows import LogEvent
 from necroscope.sense.importers.sniff import kind_of
 from necroscope.sense.importers.source import Placing, Source

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.mpstat import Mpstat
 from necroscope.sense.importers.source import Placing
-from necroscope.sense.importers.sysstat_times import dates, read_stamp, time_of_day
+from necroscope.sense.importers.sysstat.mpstat import Mpstat
+from necroscope.sense.importers.sysstat.times import dates, read_stamp, time_of_day
 
 S = 10**9
 DAY = 1_794_787_200  # 2026-11-16 00:00:00 UTC

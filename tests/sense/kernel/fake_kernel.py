@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from kernel.btf_builder import UNION, BtfBuilder
+from necroscope.sense.kernel.bpf.memory import Chain
+from necroscope.sense.kernel.bpf.programs import SLOTS
 from necroscope.sense.kernel.btf import Btf
 from necroscope.sense.kernel.files import FileLayout, Files, Mounts
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.memory import Chain
 from necroscope.sense.kernel.pins import PinLayout, Pins
 from necroscope.sense.kernel.pointers import Pointers
-from necroscope.sense.kernel.programs import SLOTS
 from necroscope.sense.kernel.walker import Walker
 from necroscope.sense.kernel.zombies import Ticks, Zombie
 

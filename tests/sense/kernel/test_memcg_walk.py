@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from necroscope.errors import Unavailable
-from necroscope.lab.zombies import ZombieFarm, own_name
-from necroscope.model import DirectoryFamily, Family
+from necroscope.lab.actors.zombies import ZombieFarm, own_name
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.memcg_walk import SlicedWalk, Walk, walk_memcgs
 from necroscope.sense.kernel.zombies import Zombie
+from necroscope.vocabulary.model import DirectoryFamily, Family
 
 # another process makes and frees zombies under a parent of its own until its standard input ends
 CHURN = """
 import sys, threading
-from necroscope.lab.zombies import ZombieFarm
+from necroscope.lab.actors.zombies import ZombieFarm
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 with ZombieFarm(sys.argv[1]) as farm:

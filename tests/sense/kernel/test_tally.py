@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from necroscope.model import DirectoryFamily, ParentCount, Pin
 from necroscope.sense.kernel.tally import FAMILIES_MAX, FILES_KEPT, NEWEST_KEPT, Tally
+from necroscope.vocabulary.model import DirectoryFamily, ParentCount, Pin
 
 
 def test_families_share_the_deepest_folder_above_them() -> None:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from kernel.fake_kernel import DYING, FOLIOS, HEAP, HZ, IMAGE, NOW, RAM, FakeKernel
 from necroscope import clock
 from necroscope.errors import Unavailable
-from necroscope.model import DirectoryFamily, ParentCount, Pin
 from necroscope.sense.kernel import walker as walker_module
-from necroscope.sense.kernel.memory import Chain
-from necroscope.sense.kernel.programs import SLOTS
+from necroscope.sense.kernel.bpf.memory import Chain
+from necroscope.sense.kernel.bpf.programs import SLOTS
 from necroscope.sense.kernel.siblings import RESTARTS_MAX
 from necroscope.sense.kernel.walker import Walk
 from necroscope.sense.kernel.zombies import Zombie
+from necroscope.vocabulary.model import DirectoryFamily, ParentCount, Pin
 
 ANON = HEAP + 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from necroscope.sense.perf import native
+from necroscope.sense.perf.decode import native
 
 _BOTH_WAYS = {"test_walk", "test_columns", "test_hashing", "test_stream", "test_recordings", "test_native"}
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from necroscope.sense.perf.attrs import plain_name
+from necroscope.sense.perf.format.attrs import plain_name
 from necroscope.sense.perf.rows import Row
 from necroscope.sense.perf.samples import SampleBatch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from necroscope.sense.perf.layout import Sample, Type
+from necroscope.sense.perf.format.layout import Sample, Type
 
 SAMPLED = Sample.IDENTIFIER | Sample.IP | Sample.TID | Sample.TIME | Sample.CPU | Sample.PERIOD | Sample.CALLCHAIN
 HEADER = b"PERFILE2" + struct.pack("<Q", 16)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.perf_data import PerfData
+from necroscope.sense.importers.profiles.perf_data import PerfData
 from necroscope.sense.perf.samples import SampleBatch
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)")]

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from perf.stream_builder import HEADER, USER, Maker, attr
 
-from necroscope.sense.importers.script_lines import named_module, parse_frame
-from necroscope.sense.perf.frames import FrameTable
+from necroscope.sense.importers.perf_script.lines import named_module, parse_frame
+from necroscope.sense.perf.decode.stream import Decoder
+from necroscope.sense.perf.format.sideband import MappedFile
 from necroscope.sense.perf.idle import is_idle
 from necroscope.sense.perf.modules import in_kernel, module_name
-from necroscope.sense.perf.objects import ObjectFiles
 from necroscope.sense.perf.samples import SampleBatch, canonical_frame
-from necroscope.sense.perf.sideband import MappedFile
-from necroscope.sense.perf.stream import Decoder
-from necroscope.sense.perf.symbols import Symbols
+from necroscope.sense.perf.symbols.frames import FrameTable
+from necroscope.sense.perf.symbols.objects import ObjectFiles
+from necroscope.sense.perf.symbols.symbols import Symbols
 
 on = Maker()
 

@@ -11,8 +11,8 @@ import pytest
 from perf.elf_builder import elf
 
 from necroscope.errors import Unavailable
-from necroscope.sense.perf.demangle import bounded, demangle
-from necroscope.sense.perf.elf import Elf, TooLarge
+from necroscope.sense.perf.symbols.demangle import bounded, demangle
+from necroscope.sense.perf.symbols.elf import Elf, TooLarge
 
 GLOBAL = 1 << 4 | 2
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from necroscope.sense.perf.frames import FrameTable
-from necroscope.sense.perf.sideband import MappedFile
-from necroscope.sense.perf.stream import Decoder
-from necroscope.sense.perf.symbols import Symbols
+from necroscope.sense.perf.decode.stream import Decoder
+from necroscope.sense.perf.format.sideband import MappedFile
+from necroscope.sense.perf.symbols.frames import FrameTable
+from necroscope.sense.perf.symbols.symbols import Symbols
 
 
 class Asked:

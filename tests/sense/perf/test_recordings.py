@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from perf import recorded
 
 from necroscope.errors import BadInput
+from necroscope.sense.perf.decode.stream import Decoder
 from necroscope.sense.perf.rows import CgroupEvent, Row, TaskBatch
 from necroscope.sense.perf.samples import SampleBatch
-from necroscope.sense.perf.stream import Decoder
 
 
 def decode(data: bytes, sizes: list[int] | None = None) -> tuple[list[Row], Decoder]:

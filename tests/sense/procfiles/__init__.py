@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from necroscope.model import Reading
 from necroscope.sense.host import Host
 from necroscope.sense.sensor import Sensor
+from necroscope.vocabulary.model import Reading
 
 _STRANGE = (
     b"",

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from opentelemetry.proto.profiles.v1development import profiles_pb2
 
-from necroscope.query.ledger import Ledger, Task
+from necroscope.query.samples.sample_counts import Ledger, Task
 from necroscope.show.export import folded, otlp, pprof
 from necroscope.show.export.resource import resource
 from necroscope.show.frame_label import frame_label
-from necroscope.store.recording import packed_on
+from necroscope.store.bundle.recording import packed_on
 from stage.exported import source
 
 UNNAMED = "main\x1fapp\x1e[unknown]\x1flibfoo.so\x1e[unknown]\x1f[kernel]\x1e[unknown]\x1f[unknown]\x1e"

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 from rich.console import Console
 
-from necroscope.model import Subject
 from necroscope.show.why.brief import print_brief
-from necroscope.verdict import Cause, Missing, ProcessRef, Verdict
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Cause, Missing, ProcessRef, Verdict
 from show.why.test_story import KNOWN
 from stage.cases import any_value
 from stage.verdicts import EXPLAINED, LINKS, QUIET, UNEXPLAINED

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 from necroscope.show.why.document import why_all_document, why_document
-from necroscope.verdict import Group, Link, Verdict
+from necroscope.vocabulary.verdict import Group, Link, Verdict
 from stage.cases import any_value
 from stage.verdicts import EXPLAINED, QUIET, SYMPTOM, UNEXPLAINED
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from necroscope.show.why.groups import print_groups
-from necroscope.verdict import Group
+from necroscope.vocabulary.verdict import Group
 from show.why.test_story import KNOWN
 from stage.verdicts import AT_NS, EXPLAINED, SYMPTOM, UNEXPLAINED
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from necroscope.clock import NS
 from necroscope.show.why.pictures import core_strip, growth_caption, growth_chart
-from necroscope.verdict import Growth, Strip
+from necroscope.vocabulary.verdict import Growth, Strip
 from stage.verdicts import AT_NS, GROWTH, STRIP
 
 

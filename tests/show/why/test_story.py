@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 from rich.console import Console
 
-from necroscope.model import Evidence, Subject
 from necroscope.show.why.answer import HEADS, Known
 from necroscope.show.why.story import print_story
-from necroscope.verdict import Cause, Link, LinkKind, Missing, ProcessRef, Verdict
+from necroscope.vocabulary.model import Evidence, Subject
+from necroscope.vocabulary.verdict import Cause, Link, LinkKind, Missing, ProcessRef, Verdict
 from stage.cases import any_value
 from stage.verdicts import CANDIDATES, EXPLAINED, LINKS, QUIET, TESTED, UNEXPLAINED
 

@@ -13,9 +13,9 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Literal
 
-from necroscope.model import Subject
 from necroscope.quantity import share
-from necroscope.verdict import Remedy
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Remedy
 
 Sort = Literal["mechanism", "rival"]
 Role = Literal["culprit", "walker", "kernel"]

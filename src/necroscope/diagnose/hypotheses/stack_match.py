@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from necroscope.case import Stack
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
+from necroscope.vocabulary.case import Stack
 
 _MOST_FUNCTIONS = 8
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from necroscope.diagnose.hypotheses.hypothesis import PLACEHOLDER, Advice, Check, OrderedBy, Storm
-from necroscope.model import MODES
-from necroscope.verdict import Remedy
+from necroscope.vocabulary.model import MODES
+from necroscope.vocabulary.verdict import Remedy
 
 _PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_*?]*|\*[A-Za-z0-9_*?]+")
 # A command may have braces of the shell's: ${HOME}, {}, {a,b}.

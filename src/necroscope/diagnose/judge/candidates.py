@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from necroscope.case import LineUp, NamedCore, RecorderStart, Run, Starvation, Suspect, Wait
 from necroscope.clock import NS
 from necroscope.diagnose.judge.suspects import main_suspect, own_start, unusual
 from necroscope.diagnose.priors import Priors
-from necroscope.event import Window
-from necroscope.verdict import Complaint
+from necroscope.vocabulary.case import LineUp, NamedCore, RecorderStart, Run, Starvation, Suspect, Wait
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.verdict import Complaint
 
 _LEAST_SAMPLED = 0.05
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, constant, core_strength, scaled, who_strength
@@ -20,8 +19,9 @@ from necroscope.diagnose.leak import source as to_blame
 from necroscope.diagnose.leak.attribution import Leak
 from necroscope.diagnose.leak.identity import Owner, identities, whose
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.model import Subject
-from necroscope.verdict import Tested
+from necroscope.vocabulary.case import Case, Starvation, Suspect
+from necroscope.vocabulary.model import Subject
+from necroscope.vocabulary.verdict import Tested
 
 _NOBODY = Suspect("", "", "", (), 0.0, 0.0, None, 1.0, 0.0, processes=0)
 

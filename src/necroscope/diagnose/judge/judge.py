@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from necroscope.case import Case, Gap
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, candidates
@@ -21,7 +20,8 @@ from necroscope.diagnose.leak import words
 from necroscope.diagnose.leak.remedies import remedies as leak_remedies
 from necroscope.diagnose.priors import PRIORS, Priors
 from necroscope.quantity import share
-from necroscope.verdict import CandidateCause, Cause, Link, Remedy, Tested, Verdict
+from necroscope.vocabulary.case import Case, Gap
+from necroscope.vocabulary.verdict import CandidateCause, Cause, Link, Remedy, Tested, Verdict
 
 _CANDIDATES, _OTHERS = 6, 2
 _MOST_OF_IT = 0.5

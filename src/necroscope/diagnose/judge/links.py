@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from necroscope.case import Case, Run
 from necroscope.clock import NS, iso
 from necroscope.diagnose.judge.candidates import constant, is_own, soon_s
 from necroscope.diagnose.judge.conclusion import Conclusion
@@ -14,9 +13,10 @@ from necroscope.diagnose.judge.rivals import claim, strongest
 from necroscope.diagnose.judge.suspects import SOFTIRQ_THREAD, title, top_functions, unusual
 from necroscope.diagnose.judge.wording import by_chance, named_core, when
 from necroscope.diagnose.leak import words
-from necroscope.model import Evidence
 from necroscope.quantity import count, share, span
-from necroscope.verdict import Link, ProcessRef, Tested
+from necroscope.vocabulary.case import Case, Run
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Link, ProcessRef, Tested
 
 _SPLIT = ("system", "softirq", "irq", "user", "steal")
 _NO_IDLE = 0.96

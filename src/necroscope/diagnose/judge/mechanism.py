@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from necroscope.case import Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.fact_checks import Judged, judge_facts
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.diagnose.hypotheses.stack_match import Match, match, share_in
 from necroscope.diagnose.priors import Priors
-from necroscope.model import Evidence
 from necroscope.quantity import share
-from necroscope.verdict import Tested
+from necroscope.vocabulary.case import Suspect
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Tested
 
 Facts = Mapping[str, float]
 PRESSED = "pressed"

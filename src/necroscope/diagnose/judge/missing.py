@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from necroscope.case import Case, Gap
 from necroscope.clock import NS, iso
 from necroscope.diagnose.judge.candidates import Candidate
 from necroscope.diagnose.judge.conclusion import Conclusion
 from necroscope.diagnose.judge.suspects import title
 from necroscope.errors import DAMAGE_HINT
 from necroscope.quantity import span
-from necroscope.verdict import Missing
+from necroscope.vocabulary.case import Case, Gap
+from necroscope.vocabulary.verdict import Missing
 
 _CRITICAL_NS = 15 * NS
 _LEAST_NS = 3 * NS

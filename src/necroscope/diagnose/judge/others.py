@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from necroscope.case import Case, Suspect
 from necroscope.clock import NS
 from necroscope.diagnose.judge.candidates import Candidate
 from necroscope.diagnose.judge.suspects import title, top_functions, unusual
 from necroscope.diagnose.judge.wording import when
 from necroscope.diagnose.priors import Priors
-from necroscope.model import Evidence
 from necroscope.quantity import share, span
-from necroscope.verdict import Link, Tested
+from necroscope.vocabulary.case import Case, Suspect
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Link, Tested
 
 _ABOUT_AS_WELL = 0.5
 _STARVATIONS, _SUSPECTS, _LEAST = 3, 4, 0.1

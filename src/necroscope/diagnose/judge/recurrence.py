@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from necroscope.case import Boot, Case, Run, Suspect
 from necroscope.clock import iso
 from necroscope.diagnose.judge.candidates import candidates
 from necroscope.diagnose.judge.suspects import unusual
 from necroscope.diagnose.priors import Priors
-from necroscope.model import Evidence
 from necroscope.quantity import count, plural, span
-from necroscope.verdict import Link
+from necroscope.vocabulary.case import Boot, Case, Run, Suspect
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Link
 
 _TOLD = 5
 _BOOTS_TOLD = 4

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from necroscope.case import Case, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis, filled
 from necroscope.diagnose.hypotheses.stack_match import share_in, share_innermost
 from necroscope.diagnose.judge.candidates import told_by_samples
 from necroscope.diagnose.judge.suspects import title, unusual
 from necroscope.diagnose.priors import Priors
-from necroscope.model import Evidence
 from necroscope.quantity import count, plural, share
-from necroscope.verdict import Tested
+from necroscope.vocabulary.case import Case, Starvation, Suspect
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Tested
 
 _SHARES_IT = 0.05
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from necroscope.case import LineUp, Quota, Run, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.stack_match import share_in
 from necroscope.diagnose.judge.candidates import waited_share
+from necroscope.vocabulary.case import LineUp, Quota, Run, Starvation, Suspect
 
 Facts = dict[str, float]
 QUOTA_STOPPED = "quota_stopped"

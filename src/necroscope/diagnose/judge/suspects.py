@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from necroscope.case import LineUp, RecorderStart, Run, Stack, Suspect
 from necroscope.clock import NS
 from necroscope.diagnose.priors import Priors
+from necroscope.vocabulary.case import LineUp, RecorderStart, Run, Stack, Suspect
 
 _IN_INTERRUPT = {"softirq": "soft interrupts", "irq": "interrupts"}
 SOFTIRQ_THREAD = "ksoftirqd/"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from necroscope.case import NamedCore, Run
 from necroscope.clock import NS
 from necroscope.quantity import span
-from necroscope.verdict import Complaint
+from necroscope.vocabulary.case import NamedCore, Run
+from necroscope.vocabulary.verdict import Complaint
 
 
 def when(symptom: Complaint, run: Run) -> str:

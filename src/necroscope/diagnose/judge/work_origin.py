@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from necroscope.case import LineUp, Starvation, Suspect
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import OrderedBy
 from necroscope.diagnose.hypotheses.stack_match import match, named
 from necroscope.diagnose.priors import PRIORS, Priors
+from necroscope.vocabulary.case import LineUp, Starvation, Suspect
 
 _SELDOM = 0.002
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from necroscope.cgroup_family import pattern
-from necroscope.leak_facts import Left, Leftovers
+from necroscope.vocabulary.cgroup_family import pattern
+from necroscope.vocabulary.leak_facts import Left, Leftovers
 
 _ENOUGH = 200
 

@@ -1,4 +1,4 @@
-"""Whether two lists of moments belong together: steps of one within seconds of steps of the other, against chance.
+"""Whether leftovers and restarts belong together: as many of both, or at the same times, against chance.
 
 Two things that happen often are near each other all the time. So the share of leaks that have a restart near them is
 compared with the same after the restarts were shifted around by random amounts: what is as good then is no alignment.
@@ -74,3 +74,16 @@ def _matched(these: I64s, those: I64s, near_ns: int) -> I64s:
     after = np.abs(these - those[np.minimum(those.size - 1, place)])
     found: I64s = (np.minimum(before, after) <= near_ns).sum(axis=1)
     return found
+
+
+def agree(left: int, restarts: int | None, priors: Priors = PRIORS) -> bool:
+    """As many in all as restarts in all, give or take the start that is under way."""
+    if not restarts:
+        return False
+    return abs(left - restarts) <= max(priors.leak_agree_slack, priors.leak_agree * restarts)
+
+
+def agree_in_span(left: int, restarts: int, priors: Priors = PRIORS) -> bool:
+    """As many within a span as restarts that looks noticed within it: looks come seconds apart."""
+    most = max(left, restarts)
+    return min(left, restarts) >= priors.leak_several and abs(left - restarts) <= priors.leak_agree_in_span * most

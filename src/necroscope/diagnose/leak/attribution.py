@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from necroscope.diagnose.leak.alignment import Alignment
-from necroscope.leak_facts import Below, LeakContainer, LeakFamily, LeakUnit, RestartsOf, What
-from necroscope.model import Evidence, Subject
+from necroscope.vocabulary.leak_facts import Below, LeakContainer, LeakFamily, LeakUnit, RestartsOf, What
+from necroscope.vocabulary.model import Evidence, Subject
 
 WitnessKind = Literal["names", "ids", "makers", "counts", "time", "accumulation"]
 """names: paths that were a unit's; ids: paths that bear a container's; makers: who made the directories; counts: as

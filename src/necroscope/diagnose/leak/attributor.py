@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from necroscope.diagnose.leak import witnesses
 from necroscope.diagnose.leak.accumulation import Accumulation, accumulation
-from necroscope.diagnose.leak.agreement import agree
-from necroscope.diagnose.leak.alignment import align
+from necroscope.diagnose.leak.alignment import agree, align
 from necroscope.diagnose.leak.attribution import Attribution, Leak
 from necroscope.diagnose.leak.by_life import Seen, by_life
 from necroscope.diagnose.leak.by_name import ByName, Claim, by_name
@@ -15,8 +14,8 @@ from necroscope.diagnose.leak.identity import Identities, Owner, identities
 from necroscope.diagnose.leak.process import process_of
 from necroscope.diagnose.leak.strength import strength
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit, What
-from necroscope.model import Subject
+from necroscope.vocabulary.leak_facts import LeakContainer, LeakFacts, LeakUnit, What
+from necroscope.vocabulary.model import Subject
 
 
 def attribute(facts: LeakFacts, what: What = "zombies", priors: Priors = PRIORS) -> Attribution:

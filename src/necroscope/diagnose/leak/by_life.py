@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from necroscope.diagnose.leak.agreement import agree_in_span
+from necroscope.diagnose.leak.alignment import agree_in_span
 from necroscope.diagnose.leak.identity import Identities, Owner, long_id, made_for_others
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.kernel_threads import is_the_kernels
-from necroscope.leak_facts import LeakFacts, Left, Maker, What
-from necroscope.model import Subject
+from necroscope.vocabulary.kernel_threads import is_the_kernels
+from necroscope.vocabulary.leak_facts import LeakFacts, Left, Maker, What
+from necroscope.vocabulary.model import Subject
 
 
 @dataclass(frozen=True, slots=True)

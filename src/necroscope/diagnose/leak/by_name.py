@@ -14,18 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from necroscope.diagnose.leak.agreement import agree
+from necroscope.diagnose.leak.alignment import agree
 from necroscope.diagnose.leak.identity import Identities, Owner
 from necroscope.diagnose.priors import PRIORS, Priors
-from necroscope.leak_facts import (
-    NAMED_KINDS,
-    NAMED_LEAST,
-    Below,
-    LeakContainer,
-    LeakFamily,
-    Leftovers,
-)
-from necroscope.model import Subject
+from necroscope.vocabulary.leak_facts import NAMED_KINDS, NAMED_LEAST, Below, LeakContainer, LeakFamily, Leftovers
+from necroscope.vocabulary.model import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from necroscope.leak_facts import (
+from necroscope.vocabulary.leak_facts import (
     Below,
     LeakContainer,
     LeakFacts,
@@ -14,7 +14,7 @@ from necroscope.leak_facts import (
     Named,
     Pins,
 )
-from necroscope.model import Census, ContainerState, DirectoryFamily, Family, Pin, UnitState
+from necroscope.vocabulary.model import Census, ContainerState, DirectoryFamily, Family, Pin, UnitState
 
 
 def facts_of_scan(

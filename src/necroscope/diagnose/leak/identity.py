@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from necroscope.kernel_threads import is_the_kernels
-from necroscope.leak_facts import LeakContainer, LeakFacts, LeakUnit
-from necroscope.model import Subject
+from necroscope.vocabulary.kernel_threads import is_the_kernels
+from necroscope.vocabulary.leak_facts import LeakContainer, LeakFacts, LeakUnit
+from necroscope.vocabulary.model import Subject
 
 _SHORT = 12
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from necroscope.diagnose.leak.attribution import LeakProcess
 from necroscope.diagnose.leak.by_life import makers_of
 from necroscope.diagnose.leak.identity import made_for_others
-from necroscope.leak_facts import Left, Maker
+from necroscope.vocabulary.leak_facts import Left, Maker
 
 
 def process_of(left: Sequence[Left], makers: Sequence[Maker]) -> LeakProcess | None:

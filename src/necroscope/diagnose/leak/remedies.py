@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from necroscope.diagnose.leak.attribution import Leak
 from necroscope.diagnose.leak.witnesses import called
-from necroscope.leak_facts import LeakUnit, Pins, What
-from necroscope.verdict import Remedy
+from necroscope.vocabulary.leak_facts import LeakUnit, Pins, What
+from necroscope.vocabulary.verdict import Remedy
 
 _LOST = "the unit's function is lost; look at what depends on it first"
 _NOT_ENABLED = ("static", "transient", "generated", "alias")

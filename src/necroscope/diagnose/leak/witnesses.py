@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from necroscope.diagnose.leak.attribution import Leak, LeakProcess, Witness
 from necroscope.diagnose.priors import Priors
-from necroscope.leak_facts import LeakFacts
-from necroscope.model import Evidence
 from necroscope.quantity import count, plural, share
+from necroscope.vocabulary.leak_facts import LeakFacts
+from necroscope.vocabulary.model import Evidence
 
 _LEFT = {"zombies": "were removed and never released", "directories": "were made and never removed"}
 

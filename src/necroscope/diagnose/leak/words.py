@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from necroscope.clock import NS, iso
 from necroscope.diagnose.leak.attribution import Leak
-from necroscope.leak_facts import LeakFacts, LeakUnit
-from necroscope.model import Evidence
 from necroscope.quantity import count, plural, share, span
-from necroscope.verdict import Growth
+from necroscope.vocabulary.leak_facts import LeakFacts, LeakUnit
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Growth
 
 _LOOKS_SHOWN = 240
 

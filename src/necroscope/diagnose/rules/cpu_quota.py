@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from necroscope.config import CpuLimits
 from necroscope.diagnose.fact import Quotas
-from necroscope.model import Evidence, Finding, Subject
 from necroscope.quantity import count, share, span
+from necroscope.vocabulary.model import Evidence, Finding, Subject
 
 # A hundred periods are ten seconds of running at the usual 100 ms.
 _ENOUGH_PERIODS = 100

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from necroscope.config import CrashLoopLimits
 from necroscope.diagnose.fact import Containers, Turnovers, Units
 from necroscope.diagnose.leak.remedies import stopping
-from necroscope.model import ContainerState, Evidence, Finding, ProcessTurnover, Severity, Subject, UnitState
 from necroscope.quantity import count, span
+from necroscope.vocabulary.model import ContainerState, Evidence, Finding, ProcessTurnover, Severity, Subject, UnitState
 
 # A name must come and go this often between two looks before it is called a loop.
 _MIN_STARTS = 3

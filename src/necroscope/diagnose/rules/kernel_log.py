@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from necroscope.clock import NS, iso
 from necroscope.diagnose.fact import Symptoms
-from necroscope.model import Evidence, Finding, Subject, Symptom
 from necroscope.quantity import count, span
-from necroscope.symptom_kind import Kind
+from necroscope.vocabulary.model import Evidence, Finding, Subject, Symptom
+from necroscope.vocabulary.symptom_kind import Kind
 
 _FRESH_NS = 24 * 3600 * NS
 _SOMETIME_NS = 10**18  # September 2001: no kernel that this reads was running before

@@ -8,8 +8,8 @@ from necroscope.config import ZombieLimits
 from necroscope.diagnose.fact import Containers, Units
 from necroscope.diagnose.leak import Leak, attribute, facts_of_scan, source
 from necroscope.diagnose.leak.remedies import remedies, said
-from necroscope.model import Census, Evidence, Finding, Subject
 from necroscope.quantity import count
+from necroscope.vocabulary.model import Census, Evidence, Finding, Subject
 
 
 def leaked_directories(

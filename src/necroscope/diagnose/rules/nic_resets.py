@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from necroscope.diagnose.fact import Nics
-from necroscope.model import Evidence, Finding, Subject
 from necroscope.quantity import count
+from necroscope.vocabulary.model import Evidence, Finding, Subject
 
 # Statistics as drivers name them: total_resets, suspected_poll_starvation, missing_tx_cmpl, os_netdev_wd, tx_timeout,
 # tx_timeout_count, tx_queue_timeouts, device_reset..., with or without a device prefix.

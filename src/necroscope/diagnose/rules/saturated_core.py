@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from necroscope.config import CpuLimits
 from necroscope.diagnose.fact import Cores
-from necroscope.model import Evidence, Finding, Subject
 from necroscope.quantity import share, span
+from necroscope.vocabulary.model import Evidence, Finding, Subject
 
 # A starved core is one that is busy for seconds; a shorter look can only mention it.
 _LASTING_S = 2.0

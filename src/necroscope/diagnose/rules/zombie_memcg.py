@@ -10,9 +10,9 @@ from necroscope.diagnose.leak import Attribution, Leak, attribute, facts_of_scan
 from necroscope.diagnose.leak.by_name import newest_owners
 from necroscope.diagnose.leak.identity import identities
 from necroscope.diagnose.leak.remedies import remedies, said
-from necroscope.leak_facts import LeakFacts, LeakFamily, Pins
-from necroscope.model import Census, Evidence, Finding, Severity, Subject
 from necroscope.quantity import count, plural, size, span
+from necroscope.vocabulary.leak_facts import LeakFacts, LeakFamily, Pins
+from necroscope.vocabulary.model import Census, Evidence, Finding, Severity, Subject
 
 # Fewer zombies than this joined to one name may be stragglers of an ordinary restart.
 _MIN_LEAK = 10

@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from necroscope.lab.cues import on_cues
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.needs import MEMORY_CGROUPS
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _PAST = (2500, 5000)
 _VISITS = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from necroscope.lab.favoured import favour
+from necroscope.lab.environment.cpu_weight import favour
+from necroscope.lab.environment.systemd import wait_for
 from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import wait_for
 
 _FUNCTIONS = (
     "filename_lookup",

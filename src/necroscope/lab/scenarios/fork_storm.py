@@ -7,13 +7,13 @@ import os
 import sys
 import time
 
-from necroscope.lab.cues import on_cues
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.needs import memory_free
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _MEGABYTES = (1536, 2560)
 _FUNCTIONS = ("copy_page_range", "copy_pte_range", "copy_p4d_range", "copy_pud_range", "copy_pmd_range")

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from necroscope.clock import NS
-from necroscope.lab.cgroup_tree import home, memory_mount
+from necroscope.lab.actors.walkers import episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.environment.cgroup_tree import home, memory_mount
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Need, Scenario, Show, Subject, Truth
 from necroscope.lab.scenarios.moved_memory_leak import run_jobs
-from necroscope.lab.shows import core_held, figure
+from necroscope.lab.scoring.checks import core_held, figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
 
 _READY_S = 120.0
 _SLOW_STEP_S = 0.5

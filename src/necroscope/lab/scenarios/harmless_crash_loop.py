@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from necroscope.lab.environment.systemd import crashing_unit
 from necroscope.lab.needs import SYSTEMD
 from necroscope.lab.scenario import Scenario, Truth
-from necroscope.lab.shows import cores_calm, figure
+from necroscope.lab.scoring.checks import cores_calm, figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import crashing_unit
 
 
 def play(stage: Stage) -> Truth:

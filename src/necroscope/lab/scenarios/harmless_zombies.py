@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from necroscope.lab.leaks import leaked_by_many
+from necroscope.lab.actors.leaks import leaked_by_many
+from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Scenario, Truth
-from necroscope.lab.shows import cores_calm, figure
+from necroscope.lab.scoring.checks import cores_calm, figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.zombie_count import zombies_below
 
 
 def play(stage: Stage) -> Truth:

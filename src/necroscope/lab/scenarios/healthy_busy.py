@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from necroscope.lab.decoys import burn_steadily, touch_pages
+from necroscope.lab.actors.decoys import burn_steadily, touch_pages
 from necroscope.lab.scenario import Scenario, Truth
-from necroscope.lab.shows import cores_calm, figure
+from necroscope.lab.scoring.checks import cores_calm, figure
 from necroscope.lab.stage import Stage
 
 

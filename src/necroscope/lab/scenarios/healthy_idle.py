@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from necroscope.lab.scenario import Scenario, Truth
-from necroscope.lab.shows import cores_calm
+from necroscope.lab.scoring.checks import cores_calm
 from necroscope.lab.stage import Stage
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from necroscope.lab.scenario import Scenario, Truth
 from necroscope.lab.scenarios.user_hog import compute
-from necroscope.lab.shows import core_held, figure
+from necroscope.lab.scoring.checks import core_held, figure
 from necroscope.lab.stage import Stage
 
 

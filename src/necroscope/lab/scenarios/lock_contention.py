@@ -8,12 +8,12 @@ import os
 import threading
 import time
 
-from necroscope.lab.cues import on_cues
-from necroscope.lab.sampled import functions_sampled
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, victim_stalled
+from necroscope.lab.scoring.checks import core_held, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _MADV_NOHUGEPAGE = 15
 _SPINNING = ("rwsem_spin_on_owner", "rwsem_optimistic_spin", "osq_lock", "rwsem_down_write_slowpath")

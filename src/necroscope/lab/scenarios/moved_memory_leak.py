@@ -9,13 +9,13 @@ import time
 from functools import partial
 from pathlib import Path
 
-from necroscope.lab.cgroup_tree import home, memory_mount
+from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.actors.zombie_maker import make_one
+from necroscope.lab.environment.cgroup_tree import home, memory_mount
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Scenario, Subject, Truth
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
-from necroscope.lab.zombie_maker import make_one
 
 _ROOM = 20_000
 

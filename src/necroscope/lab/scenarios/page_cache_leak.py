@@ -8,15 +8,15 @@ import os
 import time
 from pathlib import Path
 
-from necroscope.lab.cgroup_tree import home, memory_mount
+from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.actors.zombies import run_maker
+from necroscope.lab.environment.cgroup_tree import home, memory_mount
+from necroscope.lab.environment.systemd import crashing_unit
 from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import figure
+from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import crashing_unit
-from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
-from necroscope.lab.zombies import run_maker
 
 _MCL_FUTURE = 2
 _POLL_S = 0.05

@@ -8,9 +8,9 @@ import select
 import sys
 import time
 
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
 
 _FUNCTIONS = ("handle_mm_fault", "__handle_mm_fault", "do_user_addr_fault", "exc_page_fault", "asm_exc_page_fault")

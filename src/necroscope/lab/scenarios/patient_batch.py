@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.scenario import Scenario, Show, Truth
 from necroscope.lab.scenarios.user_hog import compute
-from necroscope.lab.shows import core_held
+from necroscope.lab.scoring.checks import core_held
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _LOWEST = 19
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from necroscope.lab.leaks import leaked_before
+from necroscope.lab.actors.leaks import leaked_before
+from necroscope.lab.actors.walkers import PAST, limit, reader, room_bytes
+from necroscope.lab.environment.systemd import leaky_unit
 from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
 from necroscope.lab.scenario import Scenario, Truth
-from necroscope.lab.shows import core_held, figure
+from necroscope.lab.scoring.checks import core_held, figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import leaky_unit
-from necroscope.lab.walking import PAST, limit, reader, room_bytes
 
 
 def play(stage: Stage) -> Truth:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from necroscope.lab.leaks import leaked_before
+from necroscope.lab.actors.leaks import leaked_before
+from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.environment.systemd import leaky_unit
 from necroscope.lab.needs import MEMORY_CGROUPS, NETWORK, SYSTEMD
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import echo_delayed, figure
+from necroscope.lab.scoring.checks import echo_delayed, figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import leaky_unit
-from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
 
 
 def play(stage: Stage) -> Truth:

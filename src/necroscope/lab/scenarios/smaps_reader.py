@@ -8,9 +8,9 @@ import select
 import sys
 import time
 
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
 
 _POOL_BYTES = 128 << 20

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from necroscope.lab.needs import NETWORK
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure
+from necroscope.lab.scoring.checks import core_held, figure
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
 
 _UDP_SEGMENT = 103

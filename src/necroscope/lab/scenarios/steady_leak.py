@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.lab.leaks import leaked_by_many
+from necroscope.lab.actors.leaks import leaked_by_many
+from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.environment.systemd import wait_for
 from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import figure
+from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.systemd import wait_for
-from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
 
 
 def play(stage: Stage) -> Truth:

@@ -8,14 +8,14 @@ import random
 import sys
 import time
 
-from necroscope.lab.cues import on_cues
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes, limit
+from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.needs import MEMORY_CGROUPS
-from necroscope.lab.sampled import functions_sampled
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes, limit
-from necroscope.lab.zombie_count import zombies_below
 
 FILE_BYTES = 256 << 20
 _ROUND = 256

@@ -10,12 +10,12 @@ import threading
 import time
 from pathlib import Path
 
-from necroscope.lab.cues import on_cues
-from necroscope.lab.sampled import functions_sampled
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, figure, victim_stalled
+from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
+from necroscope.lab.scoring.sampled import functions_sampled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _INTERRUPTS = Path("/proc/interrupts")
 TABLE = 2 << 20  # what one page of a page table maps: moved in one piece, with a shootdown of its own

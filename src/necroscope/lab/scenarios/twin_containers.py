@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.lab.cgroup_tree import memory_mount
-from necroscope.lab.leaks import leaked_before
+from necroscope.lab.actors.leaks import leaked_before
+from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.zombie_count import zombies_below
+from necroscope.lab.environment.cgroup_tree import memory_mount
+from necroscope.lab.environment.podman import LEAKY, QUITTING
 from necroscope.lab.needs import CONTAINERS, MEMORY_CGROUPS
-from necroscope.lab.podman import LEAKY, QUITTING
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import figure
+from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
-from necroscope.lab.zombie_count import zombies_below
 
 
 def play(stage: Stage) -> Truth:

@@ -9,11 +9,11 @@ import time
 import zlib
 from collections.abc import Callable
 
-from necroscope.lab.cues import on_cues
+from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.scenario import Scenario, Subject, Truth
-from necroscope.lab.shows import core_held, victim_stalled
+from necroscope.lab.scoring.checks import core_held, victim_stalled
 from necroscope.lab.stage import Stage
-from necroscope.lab.walking import episodes
 
 _BLOCK = 1 << 18
 _HIGHEST = -20

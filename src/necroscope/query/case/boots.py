@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from necroscope.case import Boot
+from necroscope.vocabulary.case import Boot
 
 
 def boots_of(looks: Iterable[tuple[int, int]], began: Iterable[int], symptoms: Sequence[int]) -> tuple[Boot, ...]:

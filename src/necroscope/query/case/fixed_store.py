@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from necroscope.event import Window
-from necroscope.store.reader import Snapshot, Store
+from necroscope.store.read.reader import Snapshot, Store
+from necroscope.vocabulary.event import Window
 
 T = TypeVar("T")
 

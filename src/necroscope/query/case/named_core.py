@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from necroscope.case import NamedCore
-from necroscope.event import Window
 from necroscope.query.series import Series, series_of
-from necroscope.sense.interrupts import queue_of
-from necroscope.sense.symptom_event import bus_of_line
-from necroscope.store.reader import Snapshot
-from necroscope.verdict import Complaint
+from necroscope.sense.cpu.interrupts import queue_of
+from necroscope.sense.log.symptom_event import bus_of_line
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.case import NamedCore
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.verdict import Complaint
 
 SOURCE = "irq-routing"
 

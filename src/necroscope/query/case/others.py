@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from necroscope.case import OtherSymptom
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.event import Event, Window
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.orders import Orders
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import look_around
 from necroscope.query.case.symptom import complaint, symptoms_in
-from necroscope.verdict import Complaint
+from necroscope.query.case.wanted import Orders
+from necroscope.vocabulary.case import OtherSymptom
+from necroscope.vocabulary.event import Event, Window
+from necroscope.vocabulary.verdict import Complaint
 
 _MOST, _RUNS_MOST = 5, 2
 # Symptoms of one incident come in a row: they are one witness, not many.

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from necroscope.case import Boot, Case
 from necroscope.config import Config
-from necroscope.event import Window
-from necroscope.leak_facts import LeakFacts
 from necroscope.query.case.beginnings import boots
 from necroscope.query.case.boots import boots_of
 from necroscope.query.case.cores.strip import strip_of
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.orders import Orders
 from necroscope.query.case.others import all_symptoms, other_symptoms
+from necroscope.query.case.recorder_notes import blinds_in, gaps_in, hardware_in, lost_in, starts_in
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.surroundings import BEFORE_NS, CLOSE_NS, Surroundings, look_around
-from necroscope.query.case.told import blinds_in, gaps_in, hardware_in, lost_in, starts_in
-from necroscope.query.leak_facts import read_leak_facts
+from necroscope.query.case.wanted import Orders
+from necroscope.query.cores.starved import mean_busy
+from necroscope.query.leaks.facts import read_leak_facts
 from necroscope.query.sealed import damaged
-from necroscope.query.starved import mean_busy
-from necroscope.store.tables import SEGMENT
-from necroscope.verdict import Complaint, Strip
+from necroscope.store.format.tables import SEGMENT
+from necroscope.vocabulary.case import Boot, Case
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.leak_facts import LeakFacts
+from necroscope.vocabulary.verdict import Complaint, Strip
 
 
 def read_case(

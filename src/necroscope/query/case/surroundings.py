@@ -7,21 +7,21 @@ from functools import cached_property
 
 import numpy as np
 
-from necroscope.case import NamedCore, Run
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.event import Event, Window
-from necroscope.query.busy_seconds import busy_seconds
 from necroscope.query.case.cores.kinds import Kinds, kinds
 from necroscope.query.case.cores.starved import in_order, starved
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.named_core import named_core
 from necroscope.query.case.symptom import is_symptom, patience_ns
-from necroscope.query.core_time import CoreTime, core_time
+from necroscope.query.cores.core_time import CoreTime, core_time
+from necroscope.query.cores.starved import from_samples
 from necroscope.query.landmarks import events
-from necroscope.query.starved import from_samples
-from necroscope.store.reader import Snapshot
-from necroscope.verdict import Complaint
+from necroscope.query.samples.busy_seconds import busy_seconds
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.case import NamedCore, Run
+from necroscope.vocabulary.event import Event, Window
+from necroscope.vocabulary.verdict import Complaint
 
 BEFORE_NS, AFTER_NS = 45 * NS, 2 * NS
 """A symptom is told seconds to tens of seconds after the core was taken; sometimes a little before the look ends."""

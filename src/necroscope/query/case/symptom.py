@@ -12,17 +12,17 @@ from functools import cache
 
 from necroscope.clock import NS, iso
 from necroscope.errors import DAMAGE_HINT, BadInput, Unavailable
-from necroscope.event import SYMPTOM_SOURCES, Event, Window, event_of
-from necroscope.event_sentence import sentence
 from necroscope.query.landmarks import event_number
 from necroscope.query.landmarks import symptoms as told_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
-from necroscope.sense.symptoms import catalogue
-from necroscope.store.reader import Snapshot
-from necroscope.store.tables import EVENTS
-from necroscope.symptom_kind import Kind
-from necroscope.verdict import ASKED, NOTICED, Complaint
+from necroscope.sense.log.symptoms import catalogue
+from necroscope.store.format.tables import EVENTS
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import SYMPTOM_SOURCES, Event, Window, event_of
+from necroscope.vocabulary.event_sentence import sentence
+from necroscope.vocabulary.symptom_kind import Kind
+from necroscope.vocabulary.verdict import ASKED, NOTICED, Complaint
 
 EVER: Window = (0, (1 << 63) - 1)
 _NEAR_NS = 60 * NS

@@ -27,9 +27,9 @@ from necroscope.sense.confined.wire import (
     answer_packet,
     request_of,
 )
-from necroscope.sense.perf.demangle import demangle
-from necroscope.sense.perf.jit import parse_jit_map
-from necroscope.sense.perf.symtab import SymbolTable
+from necroscope.sense.perf.symbols.demangle import demangle
+from necroscope.sense.perf.symbols.jit import parse_jit_map
+from necroscope.sense.perf.symbols.symtab import SymbolTable
 
 RECORDER_FD, OPENER_FD = 3, 4
 HEAP_BYTES = 64 << 20

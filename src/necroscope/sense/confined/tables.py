@@ -15,9 +15,9 @@ from necroscope.clock import elapsed_s
 from necroscope.errors import Unavailable
 from necroscope.sense.confined.in_root import Refused
 from necroscope.sense.confined.refusal import Refusal
-from necroscope.sense.perf.elf import Elf, Strings, TooLarge
-from necroscope.sense.perf.jit import MapLines
-from necroscope.sense.perf.symtab import SymbolTable
+from necroscope.sense.perf.symbols.elf import Elf, Strings, TooLarge
+from necroscope.sense.perf.symbols.jit import MapLines
+from necroscope.sense.perf.symbols.symtab import SymbolTable
 
 Identity = tuple[int, int, int, int, int]
 _TABLE_BYTES = 16 << 20  # 700,000 symbols in all tables of one file

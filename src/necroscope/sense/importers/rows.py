@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from necroscope.event import Event
-from necroscope.model import Sample, Symptom
 from necroscope.sense.perf.samples import SampleBatch
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import Sample, Symptom
 
 _HEAVIEST = 1 << 42
 """No sample stands for more: over an hour in nanoseconds, a quarter of one in cycles. Sums of more would wrap."""
@@ -32,7 +32,7 @@ class SignalsAt:
 
 def told(symptom: Symptom) -> LogEvent:
     """A symptom as an event, as the recorder tells it."""
-    from necroscope.sense.symptom_event import symptom_event  # what reads logs, which an import of samples never needs
+    from necroscope.sense.log.symptom_event import symptom_event
 
     return LogEvent(**symptom_event(symptom).fields, symptom=symptom)
 

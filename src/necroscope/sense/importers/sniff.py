@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers import log_stamps, ray_lines
-from necroscope.sense.importers.folded_lines import is_column_head, is_comment, parse_line
-from necroscope.sense.importers.log_wrapping import unwrap
-from necroscope.sense.importers.pprof import is_pprof
-from necroscope.sense.importers.script_lines import parse_head
-from necroscope.sense.importers.script_timeless import is_flat, is_frame
+from necroscope.sense.importers.logs import ray_lines, stamps
+from necroscope.sense.importers.logs.wrapping import unwrap
+from necroscope.sense.importers.perf_script.lines import parse_head
+from necroscope.sense.importers.perf_script.timeless import is_flat, is_frame
+from necroscope.sense.importers.profiles.folded_lines import is_column_head, is_comment, parse_line
+from necroscope.sense.importers.profiles.pprof import is_pprof
 from necroscope.sense.importers.source import Source
 
 Kind = Literal["perf-data", "perf-script", "folded", "pprof", "mpstat", "dmesg", "journal-json", "ray"]
@@ -58,7 +58,7 @@ def kind_of_text(head: bytes, name: str) -> Kind:
     counts: dict[Kind, int] = {
         "perf-script": sum(_is_sample(line) for line in lines),
         "ray": sum(ray_lines.parse_line(line).at_ns is not None for line in lines),
-        "dmesg": sum(log_stamps.parse_line(line) is not None for line in inner),
+        "dmesg": sum(stamps.parse_line(line) is not None for line in inner),
     }
     best = max(counts, key=counts.__getitem__)
     if counts[best]:
@@ -70,7 +70,7 @@ def kind_of_text(head: bytes, name: str) -> Kind:
         return "perf-script"
     if _is_folded(told):
         return "folded"
-    if any(log_stamps.parse_line(line) is not None or log_stamps.looks_dated(line) for line in lines):
+    if any(stamps.parse_line(line) is not None or stamps.looks_dated(line) for line in lines):
         return "dmesg"  # of a container, or in a language that the importer has to complain about
     raise BadInput(f"{name} is nothing that can be imported", _HINT)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from necroscope.sense.perf.compressed import In, Out, library
+from necroscope.sense.perf.format.compressed import In, Out, library
 
 _WINDOW_LOG_MAX, _WINDOW_LOG = 100, 27
 MAGIC = b"\x28\xb5\x2f\xfd"

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from necroscope.sense.kernel.bpf.memory import KernelMemory
 from necroscope.sense.kernel.btf import Btf
 from necroscope.sense.kernel.layout import Window
-from necroscope.sense.kernel.memory import KernelMemory
 from necroscope.sense.kernel.pointers import Pointers
 
 _DEPTH = 64

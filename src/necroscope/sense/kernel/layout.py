@@ -13,8 +13,8 @@ from operator import itemgetter
 from typing import Any
 
 from necroscope.errors import Unavailable
+from necroscope.sense.kernel.bpf.programs import LENGTH_MAX
 from necroscope.sense.kernel.btf import Btf
-from necroscope.sense.kernel.programs import LENGTH_MAX
 
 _CSS = (
     "cgroup",

@@ -15,10 +15,10 @@ from functools import lru_cache
 from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
+from necroscope.sense.kernel.bpf.memory import BpfMemory
 from necroscope.sense.kernel.btf import Btf
 from necroscope.sense.kernel.files import FileLayout, Files, Mounts
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.memory import BpfMemory
 from necroscope.sense.kernel.pins import PinLayout, Pins
 from necroscope.sense.kernel.pointers import read_pointers
 from necroscope.sense.kernel.walker import Walk, Walker

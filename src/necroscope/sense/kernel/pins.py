@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from itertools import compress
 
 from necroscope.errors import Unavailable
-from necroscope.model import PinKind
+from necroscope.sense.kernel.bpf.memory import KernelMemory
+from necroscope.sense.kernel.bpf.programs import LENGTH_MAX
 from necroscope.sense.kernel.btf import Btf
 from necroscope.sense.kernel.files import Files, Inode
 from necroscope.sense.kernel.layout import Window
-from necroscope.sense.kernel.memory import KernelMemory
 from necroscope.sense.kernel.pointers import Pointers
-from necroscope.sense.kernel.programs import LENGTH_MAX
+from necroscope.vocabulary.model import PinKind
 
 FOLIOS_SEEN = 8
 _PAGES_MAX = 1 << 40

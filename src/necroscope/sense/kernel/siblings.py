@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from necroscope.sense.kernel.bpf.memory import KernelMemory
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.memory import KernelMemory
 from necroscope.sense.kernel.pointers import Pointers
 
 RESTARTS_MAX = 16

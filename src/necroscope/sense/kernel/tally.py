@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass, field
 
-from necroscope.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
+from necroscope.vocabulary.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
 
 FILES_KEPT = 4
 EXAMPLES_KEPT = 3

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from necroscope import clock
-from necroscope.cgroup_family import segment_pattern
 from necroscope.errors import Unavailable
-from necroscope.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
+from necroscope.sense.kernel.bpf.memory import KernelMemory
 from necroscope.sense.kernel.files import Files, Inode
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.memory import KernelMemory
 from necroscope.sense.kernel.pins import Pins
 from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.siblings import Node, Siblings
 from necroscope.sense.kernel.tally import Tally
 from necroscope.sense.kernel.zombies import Coroner, Details, Ticks, Zombie
+from necroscope.vocabulary.cgroup_family import segment_pattern
+from necroscope.vocabulary.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
 
 NODES_MAX = 2_000_000
 DEPTH_MAX = 256

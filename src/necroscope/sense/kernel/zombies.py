@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from necroscope import clock
-from necroscope.model import Pin
+from necroscope.sense.kernel.bpf.memory import KernelMemory
 from necroscope.sense.kernel.layout import MemcgLayout, Window
-from necroscope.sense.kernel.memory import KernelMemory
 from necroscope.sense.kernel.pins import Held, Pins
 from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.siblings import Node
+from necroscope.vocabulary.model import Pin
 
 _HZ = (100, 250, 300, 1000)
 _MOMENT_S = 0.002

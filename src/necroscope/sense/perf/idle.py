@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.function_name import without_suffix
 from necroscope.sense.perf.modules import in_kernel
+from necroscope.vocabulary.function_name import without_suffix
 
 # Where kernels of several architectures and versions wait for work.
 _IDLE = frozenset(

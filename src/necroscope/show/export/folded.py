@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from necroscope.query.keeper import keep
-from necroscope.query.ledger import Ledger
+from necroscope.query.samples.counting import keep
+from necroscope.query.samples.sample_counts import Ledger
 from necroscope.query.select import FOLDED
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export.frames import FrameTable

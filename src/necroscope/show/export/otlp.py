@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from necroscope import __version__
-from necroscope.query.keeper import keep
-from necroscope.query.ledger import Ledger, Task
+from necroscope.query.samples.counting import keep
+from necroscope.query.samples.sample_counts import Ledger, Task
 from necroscope.sense.perf.event_names import is_clock
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export import runtime

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from necroscope.query.chunk import Chunk, Words
+from necroscope.query.samples.chunk import Chunk, Words
 from necroscope.show.export.frames import FrameTable
 from necroscope.show.export.source import Source
 

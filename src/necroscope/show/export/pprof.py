@@ -11,8 +11,8 @@ import gzip
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from necroscope.query.keeper import keep
-from necroscope.query.ledger import Ledger, Task
+from necroscope.query.samples.counting import keep
+from necroscope.query.samples.sample_counts import Ledger, Task
 from necroscope.sense.perf.event_names import is_clock
 from necroscope.show.export.frames import FrameTable, TextTable
 from necroscope.show.export.pprof_messages import profile_type

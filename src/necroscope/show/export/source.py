@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.chunk import Chunk
+from necroscope.query.samples.chunk import Chunk
 from necroscope.query.select import Select
 from necroscope.sense.perf.idle import is_idle
 

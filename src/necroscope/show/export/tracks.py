@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.query.chunk import Chunk
-from necroscope.query.keeper import Keeper
-from necroscope.query.ledger import Ledger
+from necroscope.query.samples.chunk import Chunk
+from necroscope.query.samples.counting import Keeper
+from necroscope.query.samples.sample_counts import Ledger
 from necroscope.sense.perf.event_names import is_clock
 from necroscope.show.export.source import Source
 

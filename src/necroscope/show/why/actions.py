@@ -9,7 +9,7 @@ from necroscope.quantity import count
 from necroscope.show.plain import plain
 from necroscope.show.why.answer import accumulated, link_of
 from necroscope.show.why.layout import bulleted, head, indented, sentence
-from necroscope.verdict import Remedy, Verdict
+from necroscope.vocabulary.verdict import Remedy, Verdict
 
 HEAD = "What to do now"
 

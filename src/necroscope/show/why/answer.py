@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from rich.text import Text
 
-from necroscope.model import Evidence, Subject
 from necroscope.show.plain import plain
 from necroscope.show.why.layout import sentence
-from necroscope.verdict import Cause, Link, LinkKind, ProcessRef, Verdict
+from necroscope.vocabulary.model import Evidence, Subject
+from necroscope.vocabulary.verdict import Cause, Link, LinkKind, ProcessRef, Verdict
 
 HEADS: dict[LinkKind, str] = {
     "symptom": "Symptom",

@@ -17,7 +17,7 @@ from necroscope.show.plain import plain
 from necroscope.show.why.actions import HEAD, what_goes_on
 from necroscope.show.why.answer import HEADS, Known, answer, headline
 from necroscope.show.why.layout import WIDEST, sentence
-from necroscope.verdict import Remedy, Verdict
+from necroscope.vocabulary.verdict import Remedy, Verdict
 
 LINES = 24
 _WHOLE_STORY = "the whole story: necroscope why without --brief"

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from necroscope.clock import iso
-from necroscope.model import Evidence
 from necroscope.show.plain import valid
-from necroscope.verdict import CandidateCause, Cause, Complaint, Group, Link, ProcessRef, Remedy, Tested, Verdict
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import (
+    CandidateCause,
+    Cause,
+    Complaint,
+    Group,
+    Link,
+    ProcessRef,
+    Remedy,
+    Tested,
+    Verdict,
+)
 
 Version = Literal[1, 2]
 CHAIN_KINDS = {"blocked": "victim", "on-core": "walker", "ordered-by": "orderer", "accumulation": "grew"}

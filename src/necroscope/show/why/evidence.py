@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from necroscope.model import Evidence
 from necroscope.show.cells import stacked
 from necroscope.show.plain import plain
 from necroscope.show.why.answer import CATALOGUE, HEADS
 from necroscope.show.why.layout import bulleted, indented
 from necroscope.show.why.pictures import core_strip, growth_caption, growth_chart
-from necroscope.verdict import Link, Verdict
+from necroscope.vocabulary.model import Evidence
+from necroscope.vocabulary.verdict import Link, Verdict
 
 _LINES_MOST = 6
 

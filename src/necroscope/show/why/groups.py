@@ -13,7 +13,7 @@ from necroscope.show.cells import cut
 from necroscope.show.plain import plain
 from necroscope.show.why.answer import Known, root_cause
 from necroscope.show.why.layout import WIDEST, indented, put, sentence
-from necroscope.verdict import Complaint, Group
+from necroscope.vocabulary.verdict import Complaint, Group
 
 
 def print_groups(groups: Sequence[Group], console: Console, known: Known, notes: Sequence[str] = ()) -> None:

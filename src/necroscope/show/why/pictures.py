@@ -15,7 +15,7 @@ from necroscope.quantity import count
 from necroscope.show.cells import cut
 from necroscope.show.plain import plain
 from necroscope.show.ticks import time_ticks
-from necroscope.verdict import Growth, Strip
+from necroscope.vocabulary.verdict import Growth, Strip
 
 BARS = " ▁▂▃▄▅▆▇█"
 UNKNOWN = "·"

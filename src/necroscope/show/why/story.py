@@ -12,7 +12,7 @@ from necroscope.show.why.actions import actions
 from necroscope.show.why.answer import Known, answer, headline
 from necroscope.show.why.evidence import evidence
 from necroscope.show.why.layout import WIDEST, indented, put
-from necroscope.verdict import Verdict
+from necroscope.vocabulary.verdict import Verdict
 
 
 def print_story(verdict: Verdict, console: Console, known: Known) -> None:

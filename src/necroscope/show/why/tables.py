@@ -12,7 +12,7 @@ from necroscope.show.plain import plain
 from necroscope.show.why.answer import process_in_words
 from necroscope.show.why.evidence import claim
 from necroscope.show.why.layout import bulleted, head, pairs
-from necroscope.verdict import CandidateCause, Outcome, Verdict
+from necroscope.vocabulary.verdict import CandidateCause, Outcome, Verdict
 
 
 def not_ruled_out(verdict: Verdict) -> Iterator[RenderableType]:

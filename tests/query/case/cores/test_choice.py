@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.case import Run
 from necroscope.clock import NS
-from necroscope.model import ProcessUse
 from necroscope.query.case.cores.choice import clipped
-from necroscope.store.reader import Store
-from necroscope.verdict import Complaint
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.model import ProcessUse
+from necroscope.vocabulary.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset
 from stage.reading import around, complaint, reader, second_of
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from necroscope.config import Config, CpuLimits
-from necroscope.model import MODES
 from necroscope.query.case.cores.kinds import Kinds, kinds, load
 from necroscope.query.case.cores.starved import starved
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
-from necroscope.query.core_time import CoreTime, core_time
+from necroscope.query.cores.core_time import CoreTime, core_time
+from necroscope.vocabulary.model import MODES
 from stage.incident import NET_RX, SMAPS, Played, at
 from stage.reading import complaint, second_of
 

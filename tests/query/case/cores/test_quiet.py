@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from necroscope.query.case.cores.quiet import quiet_windows
-from necroscope.query.starved import within
+from necroscope.query.cores.starved import within
 from stage.incident import SMAPS, Played, at, nic_reset
 from stage.reading import surroundings
 

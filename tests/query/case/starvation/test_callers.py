@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.case import Callers, LineUp
-from necroscope.query.case.orders import Names, Orders
 from necroscope.query.case.starvation.callers import callers_in
-from necroscope.query.profile import profile
+from necroscope.query.case.wanted import Names, Orders
+from necroscope.query.profile.profile import profile
 from necroscope.query.select import Select
+from necroscope.vocabulary.case import Callers, LineUp
 from stage.incident import NET_RX, SEND, SYSCALL, Played, at, nic_reset
 from stage.reading import case, complaint
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.case import LineUp
 from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
-from necroscope.query.profile import profile
+from necroscope.query.profile.profile import profile
 from necroscope.query.select import Select
+from necroscope.vocabulary.case import LineUp
 from stage.incident import NET_RX, SYSCALL, WALK, Played, at
 
 

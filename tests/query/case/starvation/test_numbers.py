@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.case import Quota, Starvation
-from necroscope.model import Sample, Signal
-from necroscope.sense.cpu_speed import CpuSpeed
-from necroscope.sense.throttle import Throttle
-from necroscope.store.reader import Store
-from necroscope.store.writer import Writer
+from necroscope.sense.cgroups.throttle import Throttle
+from necroscope.sense.cpu.speed import CpuSpeed
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.case import Quota, Starvation
+from necroscope.vocabulary.model import Sample, Signal
 from stage.incident import SMAPS, Played, at, nic_reset
 from stage.reading import around, complaint, reader
 
@@ -136,7 +136,7 @@ def test_the_core_and_the_others(tmp_path: Path) -> None:
 
 
 def _use(pid: int) -> object:
-    from necroscope.model import ProcessUse
+    from necroscope.vocabulary.model import ProcessUse
 
     return ProcessUse(pid, 1, "walks", "/memory/walks", 0.1, 4.0, None, 1, 1)
 

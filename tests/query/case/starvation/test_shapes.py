@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from necroscope.case import Stack
 from necroscope.query.case.starvation.shapes import shape_of, stacks_of
+from necroscope.vocabulary.case import Stack
 from stage.looked import text
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.case import Run, Wait
 from necroscope.clock import NS
-from necroscope.event import Event
-from necroscope.model import ProcessUse, Sample
 from necroscope.query.case.starvation.read import StarvationReader
 from necroscope.query.case.starvation.waits import longest_share
-from necroscope.sense.throttle import Throttle
-from necroscope.store.writer import Writer
+from necroscope.sense.cgroups.throttle import Throttle
+from necroscope.store.write.writer import Writer
+from necroscope.vocabulary.case import Run, Wait
+from necroscope.vocabulary.event import Event
+from necroscope.vocabulary.model import ProcessUse, Sample
 from stage.incident import SMAPS, Played, at, nic_reset
 from stage.reading import around, complaint, reader
 

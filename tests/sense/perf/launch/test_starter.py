@@ -14,8 +14,8 @@ from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
 from necroscope.sense.perf.launch import starter as starting
 from necroscope.sense.perf.launch.options import PerfOptions, named
+from necroscope.sense.perf.launch.session import PerfSession
 from necroscope.sense.perf.launch.starter import PerfStarter
-from necroscope.sense.perf.session import PerfSession
 from stage import perf_shim
 from stage.perf_shim import OLDER, Refusal, Shim, asked
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from necroscope.case import Run
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.case.cores.starved import of_kind
 from necroscope.query.case.cores.taken import taken
 from necroscope.query.case.surroundings import Surroundings
-from necroscope.query.starved import within
+from necroscope.query.cores.starved import within
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.event import Window
 
 MOST = 4
 Waited = Callable[[Run], float | None]

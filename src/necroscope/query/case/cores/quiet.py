@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from necroscope.case import Run
 from necroscope.clock import NS
-from necroscope.event import Window
-from necroscope.model import MODES
-from necroscope.query.baseline import NEARER, spread
 from necroscope.query.case.surroundings import AFTER_NS, BEFORE_NS, Surroundings
-from necroscope.query.core_time import CoreTime
-from necroscope.query.starved import runs
+from necroscope.query.cores.core_time import CoreTime
+from necroscope.query.cores.starved import runs
+from necroscope.query.profile.baseline import NEARER, spread
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.model import MODES
 
 _MOST, _FEW = 12, 3
 _LEAST_S, _SHORTEST_S, _LONGEST_S = 2.0, 2.0, 10.0

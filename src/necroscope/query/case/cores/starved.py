@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from necroscope.case import Run
 from necroscope.config import CpuLimits
 from necroscope.query.case.cores.kinds import Kind, Kinds
-from necroscope.query.core_time import CoreTime
-from necroscope.query.starved import runs
+from necroscope.query.cores.core_time import CoreTime
+from necroscope.query.cores.starved import runs
+from necroscope.vocabulary.case import Run
 
 _NEARLY_ALL = 0.75
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from necroscope.clock import NS
-from necroscope.model import MODES
-from necroscope.query.core_time import CoreTime
-from necroscope.verdict import Strip
+from necroscope.query.cores.core_time import CoreTime
+from necroscope.vocabulary.model import MODES
+from necroscope.vocabulary.verdict import Strip
 
 BEFORE_S, AFTER_S = 40, 15
 _KERNEL = [MODES.index(mode) for mode in ("system", "irq", "softirq")]

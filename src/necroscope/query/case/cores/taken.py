@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.case.starvation.contexts import context_of
-from necroscope.query.keeper import keep
-from necroscope.query.ledger import Ledger
-from necroscope.query.sample_time import timed
+from necroscope.query.samples.counting import keep
+from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.sample_time import timed
 from necroscope.query.select import Select
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.idle import idle
-from necroscope.store.reader import Snapshot
+from necroscope.store.read.reader import Snapshot
+from necroscope.vocabulary.event import Window
 
 F64s = NDArray[np.float64]
 _LEAST_S = 2

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from necroscope.case import CALLERS_MOST, PIDS_MOST, Caller, Callers, Run
-from necroscope.event import Window
-from necroscope.kernel_threads import is_the_kernels
-from necroscope.query.case.orders import Names
 from necroscope.query.case.starvation.contexts import context_among
-from necroscope.query.kernel_frames import kernel_functions
-from necroscope.query.profile import Profile, profile
+from necroscope.query.case.wanted import Names
+from necroscope.query.profile.profile import Profile, profile
+from necroscope.query.samples.kernel_frames import kernel_functions
 from necroscope.query.select import Select
-from necroscope.store.reader import Store
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.case import CALLERS_MOST, PIDS_MOST, Caller, Callers, Run
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.kernel_threads import is_the_kernels
 
 _QUIET_MOST = 6
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from necroscope.case import Context
-from necroscope.query.kernel_frames import kernel_functions
+from necroscope.query.samples.kernel_frames import kernel_functions
+from necroscope.vocabulary.case import Context
 
 _IRQ = (
     "asm_sysvec_",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from necroscope.case import Run
-from necroscope.event import Window
 from necroscope.query.case.starvation.numbers import Numbers, of_core
-from necroscope.query.core_time import CoreTime
+from necroscope.query.cores.core_time import CoreTime
+from necroscope.query.cores.starved import mean_busy
 from necroscope.query.series import Series
-from necroscope.query.starved import mean_busy
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.event import Window
 
 _FREQUENCIES = ("cpu_frequency_hertz", "cpu_frequency_max_hertz")
 

@@ -11,11 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.case import EVERYBODYS_STACKS_MOST, PIDS_MOST, STACKS_MOST, SUSPECTS_MOST, Context, LineUp, Suspect
-from necroscope.query import odds
 from necroscope.query.case.starvation.contexts import SOFTIRQ_THREAD, context_among
 from necroscope.query.case.starvation.shapes import Shape, shape_of, stacks_of
-from necroscope.query.profile import Profile
+from necroscope.query.profile import odds
+from necroscope.query.profile.profile import Profile
+from necroscope.vocabulary.case import (
+    EVERYBODYS_STACKS_MOST,
+    PIDS_MOST,
+    STACKS_MOST,
+    SUSPECTS_MOST,
+    Context,
+    LineUp,
+    Suspect,
+)
 
 F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]

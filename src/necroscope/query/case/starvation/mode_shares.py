@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from necroscope.case import Run
-from necroscope.event import Window
-from necroscope.model import MODES
 from necroscope.query.case.starvation.numbers import Numbers
-from necroscope.query.core_time import CoreTime
+from necroscope.query.cores.core_time import CoreTime
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.model import MODES
 
 
 def usual_modes(times: CoreTime, run: Run, quiet: Sequence[Window]) -> Numbers:

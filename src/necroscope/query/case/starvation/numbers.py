@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from necroscope.case import Run
-from necroscope.event import Window
 from necroscope.query.series import Series
+from necroscope.vocabulary.case import Run
+from necroscope.vocabulary.event import Window
 
 Numbers = dict[str, float]
 _COUNTERS = (

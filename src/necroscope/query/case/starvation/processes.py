@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.rows import Row, rows_of
+from necroscope.vocabulary.event import Window
 
 LOOK_NS = 10 * NS
 """A look at the processes tells what passed since the one before it."""

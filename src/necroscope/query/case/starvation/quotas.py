@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from necroscope.case import QUOTAS_MOST, Quota, Run
-from necroscope.event import Window
 from necroscope.query.case.starvation.numbers import Numbers
 from necroscope.query.series import Series
+from necroscope.vocabulary.case import QUOTAS_MOST, Quota, Run
+from necroscope.vocabulary.event import Window
 
 THROTTLED = "throttle_throttled_seconds"
 

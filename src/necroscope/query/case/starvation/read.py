@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from necroscope.case import Callers, LineUp, Run, Starvation, Wait
 from necroscope.clock import NS
-from necroscope.event import Window
 from necroscope.query.case.beginnings import recorder_at
 from necroscope.query.case.cores.choice import MOST, chosen, clipped, looked_through, parts_of
 from necroscope.query.case.cores.quiet import quiet_windows
 from necroscope.query.case.cores.strip import strip_of
-from necroscope.query.case.orders import Names, Orders
+from necroscope.query.case.recorder_notes import starts_in
 from necroscope.query.case.starvation.callers import read_callers
 from necroscope.query.case.starvation.core_speed import speed_of
 from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
@@ -24,12 +22,14 @@ from necroscope.query.case.starvation.quotas import THROTTLED, quotas_of, stoppe
 from necroscope.query.case.starvation.signals import Signals
 from necroscope.query.case.starvation.waits import Quotas, longest_share, waits_for
 from necroscope.query.case.surroundings import Surroundings
-from necroscope.query.case.told import starts_in
-from necroscope.query.kept_samples import keeping
-from necroscope.query.profile import profile
+from necroscope.query.case.wanted import Names, Orders
+from necroscope.query.cores.starved import mean_busy
+from necroscope.query.profile.profile import profile
+from necroscope.query.samples.kept_samples import keeping
 from necroscope.query.sealed import damaged
 from necroscope.query.select import Select
-from necroscope.query.starved import mean_busy
+from necroscope.vocabulary.case import Callers, LineUp, Run, Starvation, Wait
+from necroscope.vocabulary.event import Window
 
 _SHORT = Bounds(suspects=4, stacks=0, everybody=0)
 # Counters tell rates of quiet times before a run.

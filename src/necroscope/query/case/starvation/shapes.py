@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from necroscope.case import Stack
-from necroscope.function_name import without_suffix
-from necroscope.query.kernel_frames import kernel_functions
+from necroscope.query.samples.kernel_frames import kernel_functions
 from necroscope.sense.perf.idle import innermost
 from necroscope.sense.perf.modules import in_kernel
+from necroscope.vocabulary.case import Stack
+from necroscope.vocabulary.function_name import without_suffix
 
 Shape = tuple[tuple[str, ...], str, bool]
 """Functions, leaf, and whether that is the kernel's."""

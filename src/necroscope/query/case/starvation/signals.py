@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from necroscope.event import Window
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.series import Series, series_of
+from necroscope.vocabulary.event import Window
 
 
 class Signals:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from necroscope.case import WAITS_MOST, Run, Wait
 from necroscope.clock import NS
 from necroscope.query.case.starvation.processes import LOOK_NS
 from necroscope.query.rows import Row
 from necroscope.query.series import Series
+from necroscope.vocabulary.case import WAITS_MOST, Run, Wait
 
 # Of a cgroup that was stopped for more than this share of the time nobody can say what its tasks waited for.
 UNCLEAR = 0.1

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from necroscope.errors import Unavailable
+from necroscope.sense.environment import for_programs, program_folders
 from necroscope.sense.ownership import weak_part
 from necroscope.sense.perf.launch.complaints import essence, first_sentence, refuses_this_kernel
-from necroscope.sense.surroundings import for_programs, program_folders
 
 ELSEWHERE = ("usr/lib/linux-tools/*/perf", "usr/lib/linux-*tools-*/perf", "usr/bin/perf_[0-9]*")
 INSTALL = "Debian: apt-get install linux-perf; Ubuntu: apt-get install linux-tools-generic"

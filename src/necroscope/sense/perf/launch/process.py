@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from necroscope import clock
+from necroscope.sense.environment import for_programs
 from necroscope.sense.host import Host
 from necroscope.sense.perf.launch.complaints import essence
 from necroscope.sense.perf.launch.options import PerfOptions, perf_command, trial_command
 from necroscope.sense.perf.launch.waking import Waking, way
-from necroscope.sense.surroundings import for_programs
 
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 # A perf that still says nothing after this long is taken for one that is slow.

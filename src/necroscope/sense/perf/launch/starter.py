@@ -17,6 +17,7 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import Unavailable
+from necroscope.sense.environment import program_folders
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import identify
 from necroscope.sense.perf.launch.binaries import INSTALL, Binary, binaries, binary, options_of
@@ -25,8 +26,7 @@ from necroscope.sense.perf.launch.kernel_support import unknown_to_kernel
 from necroscope.sense.perf.launch.options import FEATURES, Feature, PerfOptions, named
 from necroscope.sense.perf.launch.process import Launched, launch, trial
 from necroscope.sense.perf.launch.remembered import FILE, Remembered, forget, recall, remember
-from necroscope.sense.perf.session import PerfSession
-from necroscope.sense.surroundings import program_folders
+from necroscope.sense.perf.launch.session import PerfSession
 
 # A perf that ends by itself sooner than this may have ended over what it was asked for.
 EARLY_S = 60.0

@@ -1,0 +1,1 @@
+"""Verbs for files: recordings of other tools, bundles, the store itself."""

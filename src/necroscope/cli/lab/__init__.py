@@ -1,0 +1,1 @@
+"""Verbs that make incidents: the lab, its score, the tour."""

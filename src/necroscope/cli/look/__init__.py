@@ -1,0 +1,1 @@
+"""Verbs that ask a recording: the cause, the events, the pictures, SQL."""

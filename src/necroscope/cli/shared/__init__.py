@@ -1,0 +1,1 @@
+"""What several verbs share: options, windows, sources, progress, notes."""

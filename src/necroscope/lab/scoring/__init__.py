@@ -1,0 +1,1 @@
+"""What `why` said of a run, against the truth of that run."""

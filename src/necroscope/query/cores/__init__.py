@@ -1,0 +1,1 @@
+"""What the cores did: time counters, heat maps, starved cores, patterns."""

@@ -1,0 +1,1 @@
+"""Facts about leaks, read from a recording."""

@@ -1,0 +1,1 @@
+"""Profiles of a window: who ran, in which stacks, against what is normal."""

@@ -1,0 +1,59 @@
+"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from necroscope.clock import NS
+from necroscope.vocabulary.event import Window
+
+MOST = 24
+WITHIN_NS = 3600 * NS
+# What led to a symptom began before it, and what it caused goes on after it.
+BEFORE_NS, AFTER_NS = 60 * NS, 15 * NS
+NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
+"""How far before and after symptoms is quiet: a recording so short that nothing is left is looked at nearer to them."""
+_ENOUGH = 2
+
+
+def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int], most: int = MOST) -> list[Window]:
+    """At most `most` windows as long as `window`, within an hour of it, evenly spread; none when nothing is left.
+
+    All lie in the stretches that were recorded: what nobody looked at is not normal, but unknown.
+    """
+    length = window[1] - window[0] + 1
+    beside = window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)
+    near = [(max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS)) for begin, end in recorded]
+    found: list[Window] = []
+    for before_ns, after_ns in NEARER:
+        away = [(at - before_ns, at + after_ns) for at in symptoms]
+        found = spread(near, [*away, beside], length, most)
+        if len(found) >= _ENOUGH:
+            break
+    return found
+
+
+def spread(recorded: Sequence[Window], bad: Sequence[Window], length: int, most: int) -> list[Window]:
+    """At most `most` windows of a length in these stretches and in none of the bad ones, evenly spread."""
+    free = [(low, (high - low) // length) for begin, end in sorted(recorded) for low, high in _free(bad, begin, end)]
+    there = sum(count for _, count in free)
+    number = min(most, there)
+    chosen = [place * there // number for place in range(number)]
+    found, before = [], 0
+    for low, count in free:
+        begins = (low + (place - before) * length for place in chosen if before <= place < before + count)
+        found += [(begin, begin + length - 1) for begin in begins]
+        before += count
+    return found
+
+
+def _free(bad: Sequence[Window], first: int, last: int) -> list[Window]:
+    """The stretches between the bad ones, half open."""
+    found, at = [], first
+    for low, high in sorted(bad):
+        if low > at:
+            found.append((at, min(low, last + 1)))
+        at = max(at, high + 1)
+    if at <= last:
+        found.append((at, last + 1))
+    return [(low, high) for low, high in found if high > low]

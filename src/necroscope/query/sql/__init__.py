@@ -1,0 +1,1 @@
+"""SQL over a store: DuckDB in this process, on documented views."""

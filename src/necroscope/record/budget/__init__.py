@@ -1,0 +1,1 @@
+"""What the recorder costs, and what it gives up when it costs too much."""

@@ -1,0 +1,1 @@
+"""One look at a node: two readings of the sensors, then the rules."""

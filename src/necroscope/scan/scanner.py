@@ -1,0 +1,137 @@
+"""`scan`: two looks of the sensors into a store in memory, then the same rules as for a recording.
+
+The first look is short and reads only what must be compared with itself (core times, processes); then the node is
+left alone for the window, so that the scan does not measure itself; then every sensor looks once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from necroscope import clock
+from necroscope.config import Config
+from necroscope.diagnose.engine import diagnose, rules
+from necroscope.errors import Unavailable
+from necroscope.scan.facts import facts
+from necroscope.sense.cgroups.census_sensor import Memcg
+from necroscope.sense.cgroups.throttle import Throttle
+from necroscope.sense.containers.engines import Containers
+from necroscope.sense.cpu.interrupts import Interrupts
+from necroscope.sense.cpu.pressure import Pressure
+from necroscope.sense.cpu.times import Cpu
+from necroscope.sense.host import Host
+from necroscope.sense.inventory import Inventory
+from necroscope.sense.log.kernel_log import KernelLog
+from necroscope.sense.log.symptoms import catalogue
+from necroscope.sense.memory.meminfo import Meminfo
+from necroscope.sense.memory.vmstat import Vmstat
+from necroscope.sense.net.nic import Nic
+from necroscope.sense.net.softnet import Softnet
+from necroscope.sense.processes.names import Processes
+from necroscope.sense.sensor import Sensor, look
+from necroscope.sense.systemd.units import Systemd
+from necroscope.store.memory import MemoryStore
+from necroscope.vocabulary.model import Census, Cost, HostIdentity, ScanReport
+
+WINDOW_S = 0.25
+# From this window on it is worth counting zombies twice, to see them grow.
+_TWO_CENSUSES_S = 2.0
+
+SENSORS: tuple[type[Sensor], ...] = (
+    Inventory,
+    Cpu,
+    Processes,
+    Pressure,
+    Vmstat,
+    Meminfo,
+    Softnet,
+    Interrupts,
+    Throttle,
+    Memcg,
+    KernelLog,
+    Nic,
+    Systemd,
+    Containers,
+)
+_COMPARED = ("cpu", "processes")
+
+
+class Scanner:
+    """Scans one host, once or again and again; the last look is kept to compare with.
+
+    `whole_process` makes the first report's cost that of the whole process, start-up included.
+    """
+
+    def __init__(
+        self, host: Host, config: Config, sensors: Iterable[Sensor] | None = None, whole_process: bool = False
+    ) -> None:
+        self._host = host
+        self._config = config
+        self._sensors = tuple(kind() for kind in SENSORS) if sensors is None else tuple(sensors)
+        self._store = MemoryStore()
+        self._meter = _Meter(whole_process)
+        self._looked = False
+
+    def scan(self, window_s: float = WINDOW_S) -> ScanReport:
+        """Look, wait for the window, look again, and judge. A captured host does not move: it is looked at once."""
+        if not self._looked and not self._host.captured:
+            self._store.add(look(self._first(window_s), self._host))
+        if not self._host.captured:
+            clock.sleep(window_s)
+        self._store.add(look(self._sensors, self._host))
+        self._looked = True
+        return self._report()
+
+    def _first(self, window_s: float) -> list[Sensor]:
+        names = (*_COMPARED, "memcg") if window_s >= _TWO_CENSUSES_S else _COMPARED
+        return [sensor for sensor in self._sensors if sensor.name in names]
+
+    def _report(self) -> ScanReport:
+        at_ns = _now_ns(self._host)
+        identities, censuses = self._store.latest(HostIdentity), self._store.latest(Census)
+        instants = self._store.instants("cpu")
+        diagnosis = diagnose(facts(self._store, self._config, at_ns), rules(catalogue().kinds))
+        return ScanReport(
+            host=identities[0] if identities else HostIdentity("unknown", "unknown", "unknown", None),
+            at_ns=at_ns,
+            window_s=(instants[-1] - instants[0]) / clock.NS if len(instants) > 1 else 0.0,
+            census=censuses[0] if censuses else None,
+            diagnosis=diagnosis,
+            unseen=self._store.unseen(),
+            cost=self._meter.read(),
+            captured=self._host.captured,
+        )
+
+
+class _Meter:
+    """What looking cost since the last reading; with `whole_process`, the first one counts from its start."""
+
+    def __init__(self, whole_process: bool) -> None:
+        self._wall_s = clock.elapsed_s() - (clock.process_age_s() if whole_process else 0.0)
+        self._cpu = (0.0, 0.0) if whole_process else clock.cpu_s()
+
+    def read(self) -> Cost:
+        wall_s, (user_s, kernel_s) = clock.elapsed_s(), clock.cpu_s()
+        cost = Cost(
+            wall_s=wall_s - self._wall_s,
+            cpu_s=user_s + kernel_s - sum(self._cpu),
+            kernel_s=kernel_s - self._cpu[1],
+            rss_bytes=peak_rss_bytes(),
+        )
+        self._wall_s, self._cpu = wall_s, (user_s, kernel_s)
+        return cost
+
+
+def peak_rss_bytes() -> int:
+    """The most memory this program held. (`ru_maxrss` would count what its parent held before it was started.)"""
+    match = re.search(rb"^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_bytes(), re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
+
+
+def _now_ns(host: Host) -> int:
+    try:
+        return host.clock().realtime_ns
+    except Unavailable:
+        return clock.now().realtime_ns

@@ -1,0 +1,1 @@
+"""Control groups: hierarchies, the zombie census, quotas."""

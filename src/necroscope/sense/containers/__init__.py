@@ -1,0 +1,1 @@
+"""Containers, as their engines report them."""

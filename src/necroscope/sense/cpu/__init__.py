@@ -1,0 +1,1 @@
+"""Cores: their time, speed, interrupts, waiting tasks and pressure."""

@@ -1,0 +1,1 @@
+"""Logs of the kernel, of systemd and of Ray, as text."""

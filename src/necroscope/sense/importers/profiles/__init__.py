@@ -1,0 +1,1 @@
+"""Binary and folded profiles: perf.data, pprof, folded stacks."""

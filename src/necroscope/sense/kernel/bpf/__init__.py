@@ -1,0 +1,1 @@
+"""Kernel memory in bulk through BPF: programs, their assembler, the system call."""

@@ -1,0 +1,1 @@
+"""The kernel's log: records, their clock, and the symptoms they report."""

@@ -1,0 +1,1 @@
+"""Memory: sizes and what memory management had to do."""

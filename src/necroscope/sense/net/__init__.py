@@ -1,0 +1,1 @@
+"""Network devices and the receive path."""

@@ -1,0 +1,1 @@
+"""The decoder: bytes in, in pieces of any size; ordered samples and rows out."""

@@ -1,0 +1,1 @@
+"""The format of perf streams and files: headers, attributes, records as columns."""

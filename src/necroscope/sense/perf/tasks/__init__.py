@@ -1,0 +1,1 @@
+"""Who is who over time: names, address spaces and cgroups of threads."""

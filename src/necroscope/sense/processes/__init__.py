@@ -1,0 +1,1 @@
+"""Processes: names, restarts, who used the cores."""

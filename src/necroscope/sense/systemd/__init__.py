@@ -1,0 +1,1 @@
+"""Units of systemd: state, runs, and what the journal remembers of them."""

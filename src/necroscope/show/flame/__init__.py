@@ -1,0 +1,1 @@
+"""Flame graphs, drawn: SVG and terminal."""

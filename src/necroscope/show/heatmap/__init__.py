@@ -1,0 +1,1 @@
+"""Heat maps, drawn: SVG and terminal."""

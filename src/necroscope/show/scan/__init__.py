@@ -1,0 +1,1 @@
+"""A scan, shown: text and JSON."""

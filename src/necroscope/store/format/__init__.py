@@ -1,0 +1,1 @@
+"""What is on disk: tables, frames, segments, manifests; to bytes and back."""

@@ -1,0 +1,1 @@
+"""Recordings and cases without the names that identify."""
