@@ -35,7 +35,7 @@ def test_other_files_are_read_as_ever(tmp_path: Path) -> None:
     assert host.take() == b""
 
 
-def test_what_cannot_be_read_is_told_as_ever(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_as_ever(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     with pytest.raises(Unavailable) as ahead:
         ReadAhead(absent).read(absent)

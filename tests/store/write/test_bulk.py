@@ -80,7 +80,7 @@ def test_stacks_are_forgotten_to_bound_memory_and_rows_on_their_way_keep_theirs(
     assert not bulk.take_forgot()
     bulk.add_samples(second(0))
     assert bulk.take_forgot()
-    assert not bulk.take_forgot(), "told once"
+    assert not bulk.take_forgot(), "said once"
     bulk.add_samples(second(1, tell=False))
     assert len(bulk.staged) == 2
     for made in bulk.staged:

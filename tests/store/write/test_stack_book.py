@@ -27,7 +27,7 @@ def test_the_book_is_bounded_and_forgets_what_is_not_used() -> None:
     assert book.frames(999) == "f\x1fm\x1e999\x1fm\x1e"
 
 
-def test_forgetting_is_told_once_and_what_was_used_since_is_kept() -> None:
+def test_forgetting_is_reported_once_and_what_was_used_since_is_kept() -> None:
     book = StackBook(max_bytes=10 * SMALL)
     book.learn([Stack(number, ("f",), ("m",)) for number in range(5)])
     assert not book.take_forgot()

@@ -79,9 +79,9 @@ def _by_name(named: NamedTime, clocks: Clocks, placing: Placing) -> Placement:
 
 
 def _by_header(clocks: Clocks, captured_ns: int, placing: Placing) -> Placement:
-    east_ns, why = (placing.zone_ns, "as given") if placing.zone_ns is not None else (0, "as no zone is told (--zone)")
+    east_ns, why = (placing.zone_ns, "as given") if placing.zone_ns is not None else (0, "as no zone is given (--zone)")
     shown = f"{clock_said(captured_ns)} {zone_said(east_ns)}, {why}"
-    said = f"{WHEN} is told by its header: {shown}; give or take 5 s"
+    said = f"{WHEN} is taken from its header: {shown}; give or take 5 s"
     return Placement(captured_ns - east_ns - clocks.last_ns(), False, said)
 
 
@@ -93,7 +93,7 @@ def _zone(named: NamedTime, clocks: Clocks, placing: Placing) -> tuple[int, str]
         west_ns, rest_ns = _nearest(clocks.recorded_ns - _end_ns(named, clocks), _HALF_HOUR_NS)
         if -_BEFORE_NS <= rest_ns <= _WRITTEN_NS and abs(west_ns) <= _FARTHEST_NS:
             return -west_ns, "which fits the file's date"
-    return 0, "as no zone is told (--zone)"
+    return 0, "as no zone is given (--zone)"
 
 
 def _contradicted(named: NamedTime, clocks: Clocks) -> bool:

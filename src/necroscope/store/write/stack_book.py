@@ -1,8 +1,8 @@
-"""Stacks that were told once and are needed again: each journal carries every stack that its samples name.
+"""Stacks that were handed out once and are needed again: each journal carries every stack that its samples name.
 
-A decoder tells a stack the first time it sees it; the segment of ten minutes later needs it too. The book remembers, in
-bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds the book is
-told so, and lets the decoder tell its stacks anew; until it has, the generation before still knows them.
+A decoder hands out a stack the first time it sees it; the segment of ten minutes later needs it too. The book
+remembers, in bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds
+the book learns that, and lets the decoder hand out its stacks anew; until it has, the generation before still has them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class StackBook:
         return valid_text(found.text)
 
     def take_forgot(self) -> bool:
-        """True once after stacks were forgotten: they should be told anew."""
+        """True once after stacks were forgotten: they should be handed out anew."""
         forgot, self._forgot = self._forgot, False
         return forgot
 

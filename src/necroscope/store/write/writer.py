@@ -29,7 +29,7 @@ from necroscope.store.format.signals import Key, SignalLog
 from necroscope.store.format.tables import JOURNAL, LIVE_STACKS
 from necroscope.store.lock import WriterLock
 from necroscope.store.read.catalog import Segment
-from necroscope.store.write.housekeeping import Keeper
+from necroscope.store.write.housekeeping import Housekeeper
 from necroscope.store.write.repair import make_fit
 from necroscope.store.write.retention import Retention
 from necroscope.store.write.spool import Spool
@@ -44,7 +44,7 @@ _TABLES = {table.name: table for table in JOURNAL}
 _FIRST_S = 30.0
 LOST = "store-lost"
 # For how long the status tells that the store was lost.
-_TOLD_S = 60.0
+_LOSS_SHOWN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class Writer:
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
         self._lock = WriterLock(folder)
-        self._keeper = Keeper(folder, retention or Retention())
-        self._spool = Spool(folder, self._keeper, max_unwritten_bytes, self._name_journal)
+        self._housekeeper = Housekeeper(folder, retention or Retention())
+        self._spool = Spool(folder, self._housekeeper, max_unwritten_bytes, self._name_journal)
         self._spool.tell(news)
         self._begin()
         self._spool.seal()
@@ -128,13 +128,13 @@ class Writer:
     def add_signals(
         self, at_ns: int, samples: Iterable[Sample], source: str = "", longest_ns: int | None = None
     ) -> None:
-        """One look of a source: all that it tells now. What it told before and does not tell now has ended.
+        """One look of a source: all that it reports now. What it reported before and does not report now has ended.
 
         `longest_ns`: how long before the look at the cores may lie for the two to make a row; a few seconds by default.
         """
-        told = list(samples)
-        self._signals.add(at_ns, told, source)
-        self._add("cores", rows.core_rows(self._cores.rows(at_ns, told, longest_ns or PAUSE_NS)))
+        seen = list(samples)
+        self._signals.add(at_ns, seen, source)
+        self._add("cores", rows.core_rows(self._cores.rows(at_ns, seen, longest_ns or PAUSE_NS)))
         self._flush_when_due()
 
     def add_events(self, events: Iterable[Event]) -> None:
@@ -150,7 +150,7 @@ class Writer:
         self._add("units", rows.unit_rows(at_ns, units))
 
     def add_records(self, at_ns: int, records: Sequence[Record]) -> None:
-        """What a look told about things with names, each kind to its table; kinds without a table are left out."""
+        """What a look read about things with names, each kind to its table; kinds without a table are left out."""
         for name, table in rows.record_rows(at_ns, records):
             self._add(name, table)
 
@@ -188,12 +188,12 @@ class Writer:
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name, as if they had never been there."""
-        self._keeper.take_back(names)
+        self._housekeeper.take_back(names)
 
     @property
     def segments(self) -> list[Segment]:
         """The sealed segments, by number."""
-        return self._keeper.segments
+        return self._housekeeper.segments
 
     def publish(self, staged: Iterable[Staged]) -> None:
         """Add segments whose numbers were reserved. Raises OSError."""
@@ -222,7 +222,7 @@ class Writer:
     def hours_left(self) -> float | None:
         """For how many hours back the store will hold everything, at the present rate; None: not known yet."""
         try:
-            return self._keeper.hours_left()
+            return self._housekeeper.hours_left()
         except OSError:
             return None
 
@@ -232,7 +232,7 @@ class Writer:
             samples=self._samples,
             lost_samples=self._spool.lost_samples,
             unknown_stacks=self._unknown_stacks,
-            bytes=self._keeper.bytes,
+            bytes=self._housekeeper.bytes,
             journal_bytes=self._spool.bytes,
             written_bytes=self._spool.written_bytes,
             hours_left=self.hours_left(),
@@ -242,17 +242,17 @@ class Writer:
 
     def _of_late(self) -> str:
         """What happened to the store as a whole: it may be mended already, and has to be seen all the same."""
-        return self._loss[1] if self._loss and clock.elapsed_s() - self._loss[0] < _TOLD_S else ""
+        return self._loss[1] if self._loss and clock.elapsed_s() - self._loss[0] < _LOSS_SHOWN_S else ""
 
     # -- inside -----------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """A new journal must be readable without those before it: forget what was told."""
+        """A new journal must be readable without those before it: forget what was written."""
         if len(self._scales) > _MAX_SCALES:
             self._scales.clear()
         self._number = self._spool.number
         self._signals = SignalLog(self._number, self._labels, self._scales)
-        self._told: set[int] = set()
+        self._written_stacks: set[int] = set()
         self._pending: dict[str, list[pa.Table]] = {}
         self._pending_rows = 0
         self._begun_s = clock.elapsed_s()
@@ -269,10 +269,10 @@ class Writer:
 
     def _tell_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
         """Put the stacks into the journal that it does not have yet."""
-        fresh = set(np.unique(stack_ids).tolist()) - self._told
+        fresh = set(np.unique(stack_ids).tolist()) - self._written_stacks
         if not fresh:
             return
-        self._told |= fresh
+        self._written_stacks |= fresh
         known = [(stack_id, frames) for stack_id in fresh if (frames := self._book.frames(stack_id)) is not None]
         self._unknown_stacks += len(fresh) - len(known)
         if known:
@@ -328,7 +328,7 @@ class Writer:
                 named = self._lock.journal
                 self._lock = WriterLock(self._folder)
                 self._lock.tell(named)
-            self._keeper.look_again()
+            self._housekeeper.look_again()
             self._spool.put_back()
         except (OSError, NecroscopeError) as error:
             self._loss = clock.elapsed_s(), f"the store was removed, and cannot be made anew: {error}"

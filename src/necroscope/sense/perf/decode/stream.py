@@ -8,7 +8,7 @@
 A stream is a header, then records. Runs of the kernel's records are read as blocks (`walk`, `intake`); what perf itself
 writes in between (events, formats, build ids, compressed data) is taken one by one. Rows wait until their round is
 over (`pending`) and go out in time order (`flush`). Bytes that make no sense are skipped up to the next end of a
-round, counted, and told as a `Gap`. Memory stays bounded whatever comes.
+round, counted, and reported as a `Gap`. Memory stays bounded whatever comes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from necroscope.errors import BadInput
 from necroscope.sense.perf.cgroups.churn import CgroupChurn
 from necroscope.sense.perf.decode.flush import Flusher
-from necroscope.sense.perf.decode.intake import Intake, Sideline, Stats
+from necroscope.sense.perf.decode.intake import Intake, Sideband, Stats
 from necroscope.sense.perf.decode.pending import EVERYTHING, Due
 from necroscope.sense.perf.format import sideband
 from necroscope.sense.perf.format.attrs import EventAttr
@@ -49,7 +49,7 @@ class Decoder:
 
     `cgroup_of` tells the memory cgroup of a process where samples do not carry it (cgroup v1); `memory_root` is the
     number of that hierarchy, so that moves within others do not count. `churn` sums up storms of cgroups; without it
-    each of their records is told.
+    each of their records is kept.
     """
 
     def __init__(
@@ -206,16 +206,16 @@ class Decoder:
 
     # -- what does not wait ------------------------------------------------------------------------------------
 
-    def _aside(self, sideline: Sideline) -> None:
-        if sideline.cgroups is not None:
-            self._flusher.cgroups.add(sideline.cgroups)
-        for notice in sideline.notices:
+    def _aside(self, found: Sideband) -> None:
+        if found.cgroups is not None:
+            self._flusher.cgroups.add(found.cgroups)
+        for notice in found.notices:
             if notice.type == Type.KSYMBOL and len(notice.payload) > 16:
                 self._program(notice)
-        for notice in sideline.kernel:
+        for notice in found.kernel:
             self._kernel(notice)
         if self.symbols.objects is not None:
-            for file, pid in sideline.files:
+            for file, pid in found.files:
                 self.symbols.objects.hold(file, pid)
 
     def _program(self, notice: Notice) -> None:
