@@ -10,9 +10,7 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
-from necroscope.sense.importers.name_times import NS, time_in_name, zone_ns
+from necroscope.sense.importers.file_name_times import NS, zone_ns
 from necroscope.sense.importers.perf_script.importer import PerfScript
 from necroscope.sense.importers.placement import Clocks, placement
 from necroscope.sense.importers.profiles.perf_data import PerfData
@@ -94,35 +92,6 @@ def test_without_either_the_file_s_date_is_the_end(tmp_path: Path) -> None:
     found, notes = times(path)
     assert 0 <= COPIED_NS - found[-1] < NS
     assert any("guessed from the file's date, 2027-01-15 08:00:00 UTC" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("name", "named_s", "zoned", "ends"),
-    [
-        ("perf-node7-20260102-03-04-05-120s.data", 1_767_323_045, False, False),
-        ("perf_2026-01-02T03:04:05Z.data", 1_767_323_045, True, False),
-        ("perf.2026-01-02_05.04.05+0200.data.stacks", 1_767_323_045, True, False),
-        ("perf-20260102030405.data", 1_767_323_045, False, False),
-        ("perf-20260102-0304.data", 1_767_323_040, False, False),
-        ("perf.data.2026010203040550", 1_767_323_045, False, True),
-        ("ip-10-0-0-1-1767323045.data", 1_767_323_045, True, False),
-        ("perf-20260102.data", None, False, False),
-        ("perf-20261302-03-04-05.data", None, False, False),
-        ("perf.data", None, False, False),
-        ("node-7-0123456789012345678.data", None, False, False),
-    ],
-)
-def test_times_in_names(name: str, named_s: int | None, zoned: bool, ends: bool) -> None:
-    found = time_in_name(name)
-    assert (found is None) == (named_s is None)
-    if found is not None:
-        assert (found.at_ns // NS, found.zoned, found.ends) == (named_s, zoned, ends)
-
-
-@pytest.mark.parametrize("text", ["", "UTC", "+25:00", "+0200x", "+02:75"])
-def test_what_is_no_zone_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no zone"):
-        zone_ns(text)
 
 
 def test_what_is_known_for_sure_counts_most() -> None:

@@ -189,7 +189,7 @@ def test_stores_of_versions_before_it_have_no_book_and_later_ones_must(tmp_path:
 
 
 def test_what_goes_while_a_reader_looks_is_not_missed(tmp_path: Path) -> None:
-    """The reader read the book, then retention said what it removes and removed it, then the reader listed."""
+    """The reader read the numbers, then retention said what it removes and removed it, then the reader listed."""
     _store(tmp_path).close(merge=False)
     before = expected(tmp_path)
     assert isinstance(before, SegmentNumbers)

@@ -25,7 +25,7 @@ from necroscope.record.imports.perf_recordings import (
 )
 from necroscope.record.imports.worker_pool import Progress
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import is_perf_data
+from necroscope.sense.importers.read_ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
 from necroscope.sense.importers.source import CUT_SHORT, NO_PLACING, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch

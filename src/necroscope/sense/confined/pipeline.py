@@ -20,9 +20,9 @@ from necroscope.errors import Unavailable
 from necroscope.sense.confined.back_off import BackOff
 from necroscope.sense.confined.child import Child
 from necroscope.sense.confined.fair_queue import FairQueue
+from necroscope.sense.confined.messages import ANSWER_BYTES, MAP, Answer, Request, answer_of
 from necroscope.sense.confined.refusal import FAULTS, Refusal
 from necroscope.sense.confined.tenants import GONE
-from necroscope.sense.confined.wire import ANSWER_BYTES, MAP, Answer, Request, answer_of
 
 OPENER_S, PARSER_S = 1.0, 2.0
 MOST_LEFT_BEHIND = 4

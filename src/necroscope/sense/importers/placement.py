@@ -2,7 +2,7 @@
 
     1. what the user says                   exact
     2. both clocks, where perf noted them   exact
-    3. the time in the file's name          its first sample was taken then (or its last: see `name_times`)
+    3. the time in the file's name          its first sample was taken then (or its last: see `file_name_times`)
     4. `captured on` of `perf script`       its last sample was taken then
     5. the date of the file                 its last sample was taken then
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from necroscope.sense.importers.name_times import NS, NamedTime, clock_said, time_in_name, zone_said
+from necroscope.sense.importers.file_name_times import NS, NamedTime, clock_said, time_in_name, zone_said
 from necroscope.sense.importers.source import Placing
 
 _BEFORE_NS, _WRITTEN_NS, _LATE_NS = 3 * NS, 20 * NS, 120 * NS

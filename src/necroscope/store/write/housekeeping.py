@@ -20,7 +20,7 @@ from necroscope.store.format.segment_numbers import held_by
 from necroscope.store.read.catalog import Segment, all_segments, current
 from necroscope.store.read.rollups import Roller, rollups
 from necroscope.store.write import compaction
-from necroscope.store.write.number_book import NumberBook
+from necroscope.store.write.numbers_file import NumbersFile
 from necroscope.store.write.repair import strays
 from necroscope.store.write.retention import (
     DISK_FULL,
@@ -57,7 +57,7 @@ class Housekeeper:
         self._gone: list[Removal] = []
         self._news: list[str] = []
         self._began = clock.now()
-        self._numbers = NumberBook(store)
+        self._numbers = NumbersFile(store)
         self._sweep()
         self._roller = Roller(store)
 

@@ -33,7 +33,7 @@ from necroscope.store.write.housekeeping import Housekeeper
 from necroscope.store.write.repair import make_fit
 from necroscope.store.write.retention import Retention
 from necroscope.store.write.spool import Spool
-from necroscope.store.write.stack_book import StackBook
+from necroscope.store.write.stack_cache import StackCache
 from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.model import ParentCount, Record, Sample, Signal, UnitState
 
@@ -88,7 +88,7 @@ class Writer:
         self._flush_s, self._sync_s = flush_s, sync_s
         self._labels = {signal.name: signal.labels for signal in signals}
         self._scales: dict[Key, int] = {}
-        self._book = StackBook(stack_bytes)
+        self._stack_cache = StackCache(stack_bytes)
         self._cores = CoreTimes()
         self._samples = self._unknown_stacks = 0
         self._loss: tuple[float, str] | None = None
@@ -115,7 +115,7 @@ class Writer:
         """Samples; their times are UTC."""
         if not len(batch):
             return
-        self._book.learn(batch.stacks)
+        self._stack_cache.learn(batch.stacks)
         self._tell_stacks(batch.stack_id)
         self._samples += len(batch)
         self._add("samples", rows.sample_rows(batch))
@@ -123,7 +123,7 @@ class Writer:
     def forgot_stacks(self) -> bool:
         """True once after stacks were forgotten to bound memory. The decoder then has to hand out all its stacks anew:
         samples whose stack nobody tells keep their id and lose their frames (`WriterStatus.unknown_stacks`)."""
-        return self._book.take_forgot()
+        return self._stack_cache.take_forgot()
 
     def add_signals(
         self, at_ns: int, samples: Iterable[Sample], source: str = "", longest_ns: int | None = None
@@ -273,7 +273,7 @@ class Writer:
         if not fresh:
             return
         self._written_stacks |= fresh
-        known = [(stack_id, frames) for stack_id in fresh if (frames := self._book.frames(stack_id)) is not None]
+        known = [(stack_id, frames) for stack_id in fresh if (frames := self._stack_cache.frames(stack_id)) is not None]
         self._unknown_stacks += len(fresh) - len(known)
         if known:
             self._pending.setdefault("stacks", []).append(from_rows(LIVE_STACKS, known))

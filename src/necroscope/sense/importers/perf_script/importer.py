@@ -21,11 +21,11 @@ from typing import Self
 import numpy as np
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.perf_script.head import ScriptHead, parse_head_comments
 from necroscope.sense.importers.perf_script.lines import parse_head
 from necroscope.sense.importers.perf_script.samples import ScriptDecoder, ScriptStats
 from necroscope.sense.importers.placement import Clocks, Placement, placement
+from necroscope.sense.importers.read_ahead import is_perf_data
 from necroscope.sense.importers.source import NO_PLACING, Placing, Source
 from necroscope.sense.perf.rows import Lost
 from necroscope.sense.perf.samples import SampleBatch

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from necroscope.sense.importers.logs.file_name_day import day_in_name
+from necroscope.sense.importers.file_name_times import day_in_name
 
 S = 1_000_000_000
 DAY_S = 86_400

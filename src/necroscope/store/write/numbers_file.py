@@ -1,4 +1,4 @@
-"""What the writer says of the numbers that its store must hold (`numbers.py`), as segments come and go."""
+"""What the writer says of the numbers that its store must hold (`segment_numbers.py`), as segments come and go."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from necroscope.store.read.catalog import Segment
 from necroscope.store.write.set_aside import segments_aside
 
 
-class NumberBook:
+class NumbersFile:
     """Keeps `numbers.json` up with the segments. Only the store's writer may have one."""
 
     def __init__(self, store: Path) -> None:

@@ -1,8 +1,8 @@
 """Stacks that were handed out once and are needed again: each journal carries every stack that its samples name.
 
-A decoder hands out a stack the first time it sees it; the segment of ten minutes later needs it too. The book
+A decoder hands out a stack the first time it sees it; the segment of ten minutes later needs it too. The cache
 remembers, in bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds
-the book learns that, and lets the decoder hand out its stacks anew; until it has, the generation before still has them.
+the cache learns that, and lets the decoder hand out its stacks anew; until it has, the older generation still has them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from necroscope.sense.perf.samples import Stack
 from necroscope.store.format.tables import valid_text
 
 MAX_BYTES = 10 << 20
-# What the book itself takes for a stack, beside its text.
+# What the cache itself takes for a stack, beside its text.
 _EACH_BYTES = 200
 
 
-class StackBook:
+class StackCache:
     """Stacks by id. What was not used for a long time is forgotten."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:

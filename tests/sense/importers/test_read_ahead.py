@@ -9,7 +9,7 @@ import pytest
 
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import ReadAhead
+from necroscope.sense.importers.read_ahead import ReadAhead
 from stage.own_children import own_children
 
 
