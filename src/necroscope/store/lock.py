@@ -43,7 +43,7 @@ class WriterLock:
             raise Unavailable(f"{store} is being written by {owner}", "stop it, or give another --store") from error
         self._since = clock.iso(clock.now().realtime_ns)
         self.journal: int | None = None
-        self.tell(None)
+        self.write_owner(None)
 
     def lost(self) -> bool:
         """Whether the store was removed or replaced under the lock. Not to be known is not to be lost."""
@@ -62,7 +62,7 @@ class WriterLock:
             os.close(self._fd)
             self._fd = -1
 
-    def tell(self, journal: int | None) -> None:
+    def write_owner(self, journal: int | None) -> None:
         """Who owns the lock, and which journal has rows. A courtesy: a full disk must not keep the writer from its
         work. It is one write of a steady length, so that readers find all of it."""
         self.journal = journal

@@ -39,7 +39,7 @@ def _store(folder: Path, count: int = 6, **more: object) -> Writer:
         for journal in list(writer._spool._waiting):
             writer._spool._seal_one(journal)
         writer._spool._waiting.clear()
-        writer._housekeeper._numbers.tell(writer._housekeeper.segments)
+        writer._housekeeper._numbers.write(writer._housekeeper.segments)
     return writer
 
 

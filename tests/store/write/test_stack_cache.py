@@ -30,10 +30,10 @@ def test_the_book_is_bounded_and_forgets_what_is_not_used() -> None:
 def test_forgetting_is_reported_once_and_what_was_used_since_is_kept() -> None:
     cache = StackCache(max_bytes=10 * SMALL)
     cache.learn([Stack(number, ("f",), ("m",)) for number in range(5)])
-    assert not cache.take_forgot()
+    assert not cache.take_dropped()
     cache.learn([Stack(5, ("f",), ("m",))])
-    assert cache.take_forgot()
-    assert not cache.take_forgot()
+    assert cache.take_dropped()
+    assert not cache.take_dropped()
     assert all(cache.frames(number) for number in range(6)), "the generation before is still known"
 
 

@@ -135,7 +135,7 @@ def test_a_long_recording_of_ever_new_stacks_loses_none(tmp_path: Path) -> None:
         fresh = tuple(one for one in now if one.stack_id not in handed_out)
         handed_out |= {one.stack_id for one in fresh}
         writer.add_samples(replace(samples, stacks=fresh))
-        if writer.forgot_stacks():
+        if writer.dropped_stacks():
             handed_out.clear()
         if number % 4 == 0:
             writer.seal()

@@ -84,7 +84,7 @@ class Recording(Protocol):
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What makes UTC of the times, and whether that is exact."""
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew."""
 
     def notes(self) -> tuple[str, ...]:
@@ -205,8 +205,8 @@ class _Importer:
                 offset_ns = self.data.utc_offset_ns()[0]
                 check_times(self.path, *(at_ns + offset_ns for at_ns in ends(row)))
                 keep_rows(bulk, [row], offset_ns)
-                if bulk.take_forgot():
-                    self.data.tell_stacks_again()
+                if bulk.take_dropped():
+                    self.data.emit_stacks_again()
                 progress(self.data.progress)
             bulk.seal()
         except OSError as error:

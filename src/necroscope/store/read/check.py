@@ -91,7 +91,7 @@ def check_store(store: Path, on_progress: Callable[[float], None] = lambda done:
         found.damaged.append(Damage(path.relative_to(store), "it is no event, or not what was put there"))
     found.foreign += [path.relative_to(store) for path in _foreign(store)]
     if move and any(one.aside for one in found.damaged):
-        _tell(store, found)
+        _record_event(store, found)
     on_progress(1.0)
     return found
 
@@ -146,7 +146,7 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-def _tell(store: Path, found: Checked) -> None:
+def _record_event(store: Path, found: Checked) -> None:
     """On the timeline of the store. Not later than its rows: the event must not make them old."""
     newest_ns = max((one.to_ns for one in all_segments(store)), default=clock.now().realtime_ns)
     moved = [f"{one.path} ({one.what})" for one in found.damaged if one.aside]

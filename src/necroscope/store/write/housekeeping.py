@@ -107,16 +107,16 @@ class Housekeeper:
             self._forget_superseded(0.0)
             going = self._removals()
         self._let_go(going)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         self._roller.tidy(self.segments)
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name: what an import left that did not come to its end."""
         taken = [segment for segment in self.segments if segment.path.name in names]
-        self._numbers.tell(one for one in self.segments if one not in taken)
+        self._numbers.write(one for one in self.segments if one not in taken)
         for segment in taken:
             self._remove(segment)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         self._roller.prune(self.segments)
 
     def make_room(self) -> bool:
@@ -163,7 +163,7 @@ class Housekeeper:
         found = all_segments(self._store)
         self._sizes = {segment: size_bytes(segment) for segment in self._counting(found)}
         self._news += self._numbers.begin(self.segments)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         for segment in found:
             whole = next((one for one in self._sizes if one.holds(segment)), None)
             if whole is not None:
@@ -247,7 +247,7 @@ class Housekeeper:
         self._gone += going
         if gone := {one.segment for one in going}:
             self._numbers.forget(gone)
-            self._numbers.tell(one for one in self.segments if one not in gone)
+            self._numbers.write(one for one in self.segments if one not in gone)
         for one in going:
             self._remove(one.segment)
 

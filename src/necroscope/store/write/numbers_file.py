@@ -50,7 +50,7 @@ class NumbersFile:
         self._held = SegmentNumbers(self._held.sealed, joined((*self._held.lost, *found)))
         return [f"segments {first} to {last} are lost: somebody else removed them" for first, last in found]
 
-    def tell(self, staying: Iterable[Segment]) -> None:
+    def write(self, staying: Iterable[Segment]) -> None:
         """Say what must be there: before anything else goes. On a full disk it is said afterwards."""
         held = SegmentNumbers(held_by(staying), self._held.lost)
         if held == self._held and self._written:

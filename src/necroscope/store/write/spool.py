@@ -146,14 +146,14 @@ class Spool:
         appended next; when those are lost, they are handed out again."""
         if not self._writes or self._reporting is not None:
             return []
-        self.tell(self._housekeeper.take_news())
+        self.report(self._housekeeper.take_news())
         removals, gone = self._housekeeper.unreported()
         gaps = [_gap(self._lost, self._lost_why)] if self._lost else []
         if events := self._events + removals + gaps:
             self._reporting = _Reporting(self._journal, len(self._events), len(self._lost), gone)
         return events
 
-    def tell(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
+    def report(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
         """Events to come, about the store itself. They are not later than its rows: see `Housekeeper.unreported`."""
         if at_ns is None:
             newest_ns = max((segment.to_ns for segment in self._housekeeper.segments), default=1 << 62)
@@ -173,7 +173,7 @@ class Spool:
             self._waiting.clear()
             self.number = highest
             self._begin()
-            self.tell(["another store is in its place: what was not sealed yet is lost"], GAP)
+            self.report(["another store is in its place: what was not sealed yet is lost"], GAP)
 
     @property
     def gone(self) -> bool:
@@ -223,7 +223,7 @@ class Spool:
             self._housekeeper.added(segment)
         if contents.note:
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
-            self.tell([text], GAP, segment.to_ns if segment else None)
+            self.report([text], GAP, segment.to_ns if segment else None)
         if segment is None:
             self._unname(journal)
         journal.remove()
@@ -248,7 +248,7 @@ class Spool:
         text = f"journal {journal.number} cannot be read ({why}), and its rows are missing"
         with suppress(OSError):
             text += f"; it was set aside as {set_aside(self._store, journal.path).relative_to(self._store)}"
-        self.tell([text])
+        self.report([text])
 
     def _attempt(self, action: Callable[[], None], again: Callable[[], None] | None = None) -> bool:
         """Do it. On a full disk make room, segment by segment, and do it (or `again`) once more; False: not now."""

@@ -25,7 +25,7 @@ class StackCache:
         self._bytes = 0
         self._young: dict[int, Stack] = {}
         self._old: dict[int, Stack] = {}
-        self._forgot = False
+        self._dropped = False
 
     def learn(self, stacks: Iterable[Stack]) -> None:
         """Remember stacks."""
@@ -42,10 +42,10 @@ class StackCache:
             self._put(found)
         return valid_text(found.text)
 
-    def take_forgot(self) -> bool:
+    def take_dropped(self) -> bool:
         """True once after stacks were forgotten: they should be handed out anew."""
-        forgot, self._forgot = self._forgot, False
-        return forgot
+        dropped, self._dropped = self._dropped, False
+        return dropped
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
@@ -55,6 +55,6 @@ class StackCache:
             return
         size = len(stack.canonical) + _EACH_BYTES
         if self._young and self._bytes + size > self._half:
-            self._old, self._young, self._forgot, self._bytes = self._young, {}, True, 0
+            self._old, self._young, self._dropped, self._bytes = self._young, {}, True, 0
         self._young[stack.stack_id] = stack
         self._bytes += size

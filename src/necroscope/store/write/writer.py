@@ -100,7 +100,7 @@ class Writer:
         self._lock = WriterLock(folder)
         self._housekeeper = Housekeeper(folder, retention or Retention())
         self._spool = Spool(folder, self._housekeeper, max_unwritten_bytes, self._name_journal)
-        self._spool.tell(news)
+        self._spool.report(news)
         self._begin()
         self._spool.seal()
 
@@ -116,14 +116,14 @@ class Writer:
         if not len(batch):
             return
         self._stack_cache.learn(batch.stacks)
-        self._tell_stacks(batch.stack_id)
+        self._write_stacks(batch.stack_id)
         self._samples += len(batch)
         self._add("samples", rows.sample_rows(batch))
 
-    def forgot_stacks(self) -> bool:
+    def dropped_stacks(self) -> bool:
         """True once after stacks were forgotten to bound memory. The decoder then has to hand out all its stacks anew:
         samples whose stack nobody tells keep their id and lose their frames (`WriterStatus.unknown_stacks`)."""
-        return self._stack_cache.take_forgot()
+        return self._stack_cache.take_dropped()
 
     def add_signals(
         self, at_ns: int, samples: Iterable[Sample], source: str = "", longest_ns: int | None = None
@@ -267,7 +267,7 @@ class Writer:
         if self._pending_rows >= _MAX_PENDING or clock.elapsed_s() - self._flushed_s >= self._flush_s:
             self.flush()
 
-    def _tell_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
+    def _write_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
         """Put the stacks into the journal that it does not have yet."""
         fresh = set(np.unique(stack_ids).tolist()) - self._written_stacks
         if not fresh:
@@ -299,7 +299,7 @@ class Writer:
             self._spool.sync()
 
     def _name_journal(self, number: int | None) -> None:
-        self._lock.tell(number)
+        self._lock.write_owner(number)
 
     def _marks(self) -> tuple[tuple[Path, Event], ...]:
         """What the inbox has; while nothing can be written, marks are safer there. Files that are no event are put
@@ -310,7 +310,7 @@ class Writer:
         for path in waiting.damaged:
             with suppress(OSError):
                 path.rename(path.with_suffix(".bad"))
-                self._spool.tell([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
+                self._spool.report([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
         return waiting.events
 
     def _lost(self) -> bool:
@@ -327,15 +327,15 @@ class Writer:
                 self._lock.release()
                 named = self._lock.journal
                 self._lock = WriterLock(self._folder)
-                self._lock.tell(named)
+                self._lock.write_owner(named)
             self._housekeeper.look_again()
             self._spool.put_back()
         except (OSError, NecroscopeError) as error:
             self._loss = clock.elapsed_s(), f"the store was removed, and cannot be made anew: {error}"
             return
         self._loss = clock.elapsed_s(), "the store was removed or replaced while it was written; it was made anew"
-        self._spool.tell(news)
-        self._spool.tell([self._loss[1]], LOST)
+        self._spool.report(news)
+        self._spool.report([self._loss[1]], LOST)
 
     def _take(self) -> Tables:
         pending, self._pending, self._pending_rows = self._pending, {}, 0

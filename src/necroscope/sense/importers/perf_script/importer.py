@@ -118,9 +118,9 @@ class PerfScript:
         """Whether several processes can read a piece each."""
         return not self.packing
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again."""
-        self._decoder.tell_stacks_again()
+        self._decoder.emit_stacks_again()
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ class TimelessScript:
         odd = f"{self.odd_lines:,} lines could not be understood" if self.odd_lines else ""
         return tuple(filter(None, (LOST, placed, *self._cut, odd)))
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again."""
         self._chains.forget()
 

@@ -116,9 +116,9 @@ class PerfData:
         )
         return tuple(sentence for holds, sentence in said if holds)
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
-        self._decoder.tell_stacks_again()
+        self._decoder.emit_stacks_again()
 
     @property
     def progress(self) -> float:

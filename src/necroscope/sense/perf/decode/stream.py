@@ -118,9 +118,9 @@ class Decoder:
         """Everything up to this time has been handed out."""
         return self._intake.complete
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
-        self._stacks.tell_again()
+        self._stacks.emit_again()
 
     def name_programs(self, wanted: bool) -> None:
         """Ask for the names of programs' functions, or no longer: what is known by now stays."""
@@ -247,20 +247,20 @@ class Decoder:
         due = self._intake.pending.take(limit)
         if not due:
             return
-        self._tell(due, rows)
+        self._emit(due, rows)
         if self._intake.files.full or self.tasks.comm_names.full or self.tasks.cgroup_names.full:
             self._start_over(rows)
 
     def _start_over(self, rows: list[Row]) -> None:
         """Too many files or names were seen: with nothing pending, their numbers can be given anew."""
-        self._tell(self._intake.pending.take(EVERYTHING), rows)
+        self._emit(self._intake.pending.take(EVERYTHING), rows)
         self._intake.files.clear()
         self._intake.forget_names()
         self.tasks.forget_files()
         self.tasks.forget_names()
         self._stacks.forget_addresses()
 
-    def _tell(self, due: Due, rows: list[Row]) -> None:
+    def _emit(self, due: Due, rows: list[Row]) -> None:
         self._intake.thin_out = self._flusher.storm
         for row in self._flusher.rows(due, self.declared.formats):
             if isinstance(row, Lost):
