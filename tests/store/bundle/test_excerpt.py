@@ -93,7 +93,7 @@ def test_no_word_of_another_time_is_in_the_files(tmp_path: Path) -> None:
 def test_progress_and_a_bound_on_bytes(tmp_path: Path) -> None:
     fill(tmp_path / "store").close()
     progress: list[float] = []
-    taken(tmp_path / "store", EVERYTHING, tmp_path / "copy", progress=progress.append)
+    taken(tmp_path / "store", EVERYTHING, tmp_path / "copy", on_progress=progress.append)
     assert progress == sorted(progress)
     assert progress[-1] == 1.0
     with pytest.raises(BadInput, match="too large"):
