@@ -89,12 +89,12 @@ def test_nothing_with_a_driver_is_unavailable(tmp_path: Path) -> None:
 def test_this_machine_in_a_process_that_does_not_load_all_of_pyroute2() -> None:
     if not devices(Host()):
         pytest.skip("no network device with a driver here")
-    told = _python(
+    printed = _python(
         "import sys, json; from necroscope.sense.net.nic import Nic; from necroscope.sense.host import Host; "
         "from necroscope.sense.replay import encode; reading = Nic().read(Host()); "
         "print(json.dumps([encode(reading), 'pyroute2' in sys.modules]))"
     )
-    reading, loaded = json.loads(told)
+    reading, loaded = json.loads(printed)
     assert [record["name"] for record in reading["records"]] == list(devices(Host()))
     assert not loaded
 

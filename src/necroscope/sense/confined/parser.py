@@ -14,9 +14,7 @@ import numpy as np
 
 from necroscope.sense.confined import privileges, seccomp
 from necroscope.sense.confined.in_root import Refused
-from necroscope.sense.confined.refusal import Refusal
-from necroscope.sense.confined.tables import MappedObject, Maps, Objects
-from necroscope.sense.confined.wire import (
+from necroscope.sense.confined.messages import (
     MAP,
     MOST_PLACES,
     READY,
@@ -27,6 +25,8 @@ from necroscope.sense.confined.wire import (
     answer_packet,
     request_of,
 )
+from necroscope.sense.confined.refusal import Refusal
+from necroscope.sense.confined.symbol_tables import MappedObject, Maps, Objects
 from necroscope.sense.perf.symbols.demangle import demangle
 from necroscope.sense.perf.symbols.jit import parse_jit_map
 from necroscope.sense.perf.symbols.symtab import SymbolTable

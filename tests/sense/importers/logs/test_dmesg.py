@@ -127,8 +127,8 @@ def test_the_year_of_a_syslog_line(tmp_path: Path) -> None:
     reader = Dmesg(path)
     assert [event.at_ns for event in reader.rows()] == [year_2026 - 2 * S, year_2026 + 600 * S]
     assert "no year" in reader.notes()[0]
-    told = Dmesg(path, Placing(at_ns=year_2025))
-    assert [event.at_ns for event in told.rows()] == [year_2025 - 2 * S, year_2025 + 600 * S]
+    placed = Dmesg(path, Placing(at_ns=year_2025))
+    assert [event.at_ns for event in placed.rows()] == [year_2025 - 2 * S, year_2025 + 600 * S]
 
 
 def test_zones_and_other_senders(tmp_path: Path) -> None:

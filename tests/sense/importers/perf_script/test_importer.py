@@ -343,8 +343,8 @@ def test_text_of_perf_says_what_our_decoder_says(tmp_path: Path, fields: tuple[s
     mine = _without(recorded.samples(ours), ended)
     assert len(mine) == len(yours) > 20
     rows = [
-        sorted((at // step, cpu, tid, weight, event, comm) for comm, _, tid, cpu, at, weight, event in told)
-        for told in (mine, yours)
+        sorted((at // step, cpu, tid, weight, event, comm) for comm, _, tid, cpu, at, weight, event in samples)
+        for samples in (mine, yours)
     ]
     assert [row[:5] for row in rows[0]] == [row[:5] for row in rows[1]]
     # perf calls a thread ":4711" when its name came later than its first sample.

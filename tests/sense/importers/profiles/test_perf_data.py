@@ -48,11 +48,11 @@ def test_pieces_together_are_the_whole(name: str, count: int) -> None:
     path = recorded.FOLDER / f"{name}.data"
     whole, pieces = read(path), [read(path, (number, count)) for number in range(count)]
     assert sorted(line for piece in pieces for line in recorded.samples(piece)) == sorted(recorded.samples(whole))
-    told = [
+    notes = [
         sum(len(row) for row in rows if isinstance(row, TaskBatch))
         for rows in (whole, [row for piece in pieces for row in piece])
     ]
-    assert told[0] == told[1]
+    assert notes[0] == notes[1]
     stacks = [sorted(zip(recorded.samples(rows), recorded.stacks(rows), strict=True)) for rows in (whole, *pieces)]
     assert sorted(pair for piece in stacks[1:] for pair in piece) == stacks[0]
 
@@ -105,7 +105,7 @@ def test_another_kernel_s_frames_stay_unknown(tmp_path: Path) -> None:
     assert [note for note in recording.notes() if "another kernel" in note and "--kallsyms" in note]
 
 
-def test_a_kernel_that_hides_its_names_is_told(tmp_path: Path) -> None:
+def test_a_kernel_that_hides_its_names_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "host"
     (folder / "proc").mkdir(parents=True)
     (folder / "proc/kallsyms").write_text("0000000000000000 T _text\n" * 10)

@@ -73,13 +73,13 @@ def test_a_timeline_forgets_the_oldest() -> None:
     assert sorted(line.now) == list(range(80, 100))
 
 
-def test_tasks_may_be_told_where_a_process_is() -> None:
+def test_tasks_may_learn_where_a_process_is() -> None:
     tasks = Tasks(lambda pid: "/asked")
-    tasks.set_cgroup(5, "/told")
+    tasks.set_cgroup(5, "/given")
     none = np.zeros(0, np.int64)
     tasks.apply(TaskChanges(None, none, None, none, []), np.array([5, 6], np.uint32))
     codes = tasks.cgroups(np.array([5, 6], np.uint32), np.array([1, 2])).tolist()
-    assert [tasks.cgroup_names.texts[code] for code in codes] == ["/told", "/asked"]
+    assert [tasks.cgroup_names.texts[code] for code in codes] == ["/given", "/asked"]
 
 
 def test_codes_are_made_small() -> None:

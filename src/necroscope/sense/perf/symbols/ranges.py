@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.sense.confined.wire import Range
+from necroscope.sense.confined.messages import Range
 
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
