@@ -32,7 +32,7 @@ def test_names_are_readable_and_short(mangled: str, readable: str) -> None:
     assert demangle(mangled) == readable
 
 
-@pytest.mark.parametrize("name", ["main", "_start", "_Znot mangled", "_RNvC5crate4main", "_Z" + "N" * 5000, ""])
+@pytest.mark.parametrize("name", ["main", "_start", "_Znot mangled", "_RNvC5crate", "_Z" + "N" * 5000, ""])
 def test_other_names_stay(name: str) -> None:
     assert demangle(name) == name
 
