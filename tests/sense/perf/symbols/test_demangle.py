@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ctypes.util import find_library
+
 import pytest
 
 from necroscope.sense.perf.symbols import demangle as module
 from necroscope.sense.perf.symbols.demangle import demangle
 
-needs_library = pytest.mark.skipif(module._library() is None, reason="no C++ runtime here")
+needs_library = pytest.mark.skipif(find_library("stdc++") is None, reason="no C++ runtime here (Debian: libstdc++6)")
 
 
 @needs_library
