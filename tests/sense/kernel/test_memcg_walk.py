@@ -21,7 +21,7 @@ from necroscope.vocabulary.model import DirectoryFamily, Family
 # another process makes and frees zombies under a parent of its own until its standard input ends
 CHURN = """
 import sys, threading
-from necroscope.lab.actors.zombies import ZombieFarm, own_name
+from necroscope.lab.actors.zombies import ZombieFarm
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 with ZombieFarm(sys.argv[1]) as farm:
