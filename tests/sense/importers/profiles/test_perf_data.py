@@ -288,14 +288,16 @@ def test_the_life_of_a_real_cgroup_is_in_a_fresh_recording(tmp_path: Path) -> No
         "mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec perf record -B -N -a -e cgroup:cgroup_mkdir "
         f"-e cgroup:cgroup_rmdir -o perf.data -- sh -c 'mkdir {cgroup}; rmdir {cgroup}'"
     )
-    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+    seen = "mount -t tracefs none /sys/kernel/tracing 2>/dev/null; ls /sys/kernel/tracing/events/cgroup/cgroup_mkdir"
+    if subprocess.run([*command, seen], capture_output=True).returncode:
+        pytest.skip("this kernel has no tracepoints of cgroups")
     try:
-        done = subprocess.run(command, capture_output=True, cwd=tmp_path)
+        done = subprocess.run([*command, script], capture_output=True, text=True, cwd=tmp_path)
     finally:
         if cgroup.is_dir():
             cgroup.rmdir()
-    if done.returncode:
-        pytest.skip("perf cannot see cgroup tracepoints here")
+    assert done.returncode == 0, done.stderr
     events = [row for row in read(tmp_path / "perf.data") if isinstance(row, CgroupEvent)]
     mine = [(one.kind, one.path) for one in events if one.path.endswith(cgroup.name)]
     assert mine == [("mkdir", f"/{cgroup.name}"), ("rmdir", f"/{cgroup.name}")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 import subprocess
 import sys
@@ -43,8 +44,9 @@ def test_a_library_that_is_not_there_or_broken_is_not_used(
 def test_a_library_of_another_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "other.c", tmp_path / "_native.so"
     source.write_text("long necro_walk(void) { return 0; }\n")
-    if subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library]).returncode:
+    if shutil.which("cc") is None:
         pytest.skip("no C compiler")
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
     monkeypatch.setattr(native, "LIBRARY", library)
     monkeypatch.delenv(native.SWITCH, raising=False)
     native.loops.cache_clear()

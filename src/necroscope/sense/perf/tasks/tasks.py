@@ -228,10 +228,6 @@ class Tasks:
         self._comms.renumber(self.comm_names.keep(self._comms.now.values()))
         self._cgroups.renumber(self.cgroup_names.keep(self._cgroups.now.values()))
 
-    def set_cgroup(self, pid: int, path: str) -> None:
-        """Tell where a process is, from outside the stream."""
-        self._cgroups.now[pid] = self.cgroup_names.number(path)
-
     def _forget_exited(self) -> None:
         for tid in [one for one, flush in self._dying.items() if flush + _LINGER_FLUSHES <= self._flush]:
             del self._dying[tid]
