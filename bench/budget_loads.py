@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -132,7 +132,7 @@ def storm() -> Iterator[str]:
 
 
 @contextmanager
-def running(commands: list[list[str]]) -> Iterator[None]:
+def running(commands: Sequence[Sequence[str]]) -> Iterator[None]:
     """Programs that end with the block."""
     started = [subprocess.Popen(command) for command in commands]
     try:

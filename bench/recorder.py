@@ -13,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.budget_loads import running
 from necroscope.store.format.segment import read_segment
 from necroscope.store.read.reader import Store
 
@@ -196,18 +196,6 @@ def work_s() -> float:
         _, _, used = os.wait4(one.pid, 0)
         spent += used.ru_utime + used.ru_stime
     return spent
-
-
-@contextmanager
-def running(loads: Sequence[Sequence[str]]) -> Iterator[None]:
-    """Loads that end with the block."""
-    started = [subprocess.Popen(load) for load in loads]
-    try:
-        yield
-    finally:
-        for one in started:
-            one.kill()
-            one.wait()
 
 
 def mb(size: int) -> str:

@@ -3,6 +3,7 @@
 ask.py            the questions
 unreported.py     starvation that nobody reported
 inconclusive.py   what a recording cannot tell
+mechanism_files.py  hypotheses of users' own
 """
 
 from __future__ import annotations

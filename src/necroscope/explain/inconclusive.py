@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from necroscope.clock import iso
 from necroscope.errors import DAMAGE_HINT
 from necroscope.query.case.surroundings import CLOSE_NS
-from necroscope.query.landmarks import extent_of
+from necroscope.query.extent import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.query.unrecorded import unrecorded

@@ -1,6 +1,6 @@
-"""Removes what a run made, by its ledger: processes by pid and start, then what they held.
+"""Removes what a run made, by its undo log: processes by pid and start, then what they held.
 
-Everything may be gone already, and everything may be half made. What cannot be removed is told.
+Everything may be gone already, and everything may be half made. What cannot be removed is reported.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import tempfile
 from pathlib import Path
 
 from necroscope import clock
-from necroscope.lab.undo_log import PREFIX, Entry, Ledger, place, start_of
+from necroscope.lab.undo_log import PREFIX, Entry, UndoLog, place, start_of
 
 _END_S = 5.0
 _RELEASE_S = 20.0
 _FEW = 300
 
 
-def clean_run(ledger: Ledger) -> list[str]:
-    """Remove everything in the ledger, and the ledger. What is still there is returned, in words."""
+def clean_run(undo_log: UndoLog) -> list[str]:
+    """Remove everything in the undo log, and the undo log. What is still there is returned, in words."""
     by_kind: dict[str, list[Entry]] = {}
-    for entry in ledger.entries():
+    for entry in undo_log.entries():
         by_kind.setdefault(entry.kind, []).append(entry)
     cgroups = [path for entry in by_kind.get("cgroup", []) for path in in_all_hierarchies(entry.path)]
     lift_limits(cgroups)
@@ -42,11 +42,11 @@ def clean_run(ledger: Ledger) -> list[str]:
     left += [f"folder {folder}" for folder in folders if not _remove_folder(Path(folder))]
     for entry in by_kind.get("cache", []):
         _remove_cache(Path(entry.path))
-    _forget_containers(f"{PREFIX}{ledger.run}")
+    _forget_containers(f"{PREFIX}{undo_log.run}")
     wait_for_release(cgroups)
     left += [f"cgroup {path}" for path in remove_cgroups(cgroups)]
     if not left:
-        ledger.close()
+        undo_log.close()
         with contextlib.suppress(OSError):
             place().rmdir()
     return left

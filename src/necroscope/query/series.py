@@ -141,8 +141,8 @@ def _values(read: Callable[[str], pa.Table | None], wanted: tuple[str, ...]) -> 
         looks = ticks.get((chunk, source))
         mine = changes.get((chunk, number))
         if looks is not None and mine is not None:
-            tick, units, told = mine
-            yield name, labels, *_filled(*looks, tick, units, told, float(scale))
+            tick, units, values = mine
+            yield name, labels, *_filled(*looks, tick, units, values, float(scale))
 
 
 def _chosen(names: pa.ChunkedArray, wanted: tuple[str, ...]) -> I64s:
@@ -207,6 +207,6 @@ def _filled(looks: I64s, at_ns: I64s, tick: I64s, units: I64s, value: F64s, scal
     place = np.searchsorted(tick, looks, side="right") - 1
     seen = place >= 0
     place = place[seen]
-    told = np.where(np.isnan(value[place]), units[place] / scale, value[place])
-    there = ~np.isinf(told)
-    return at_ns[seen][there], told[there]
+    values = np.where(np.isnan(value[place]), units[place] / scale, value[place])
+    there = ~np.isinf(values)
+    return at_ns[seen][there], values[there]

@@ -13,7 +13,7 @@ from necroscope import clock
 from necroscope.clock import NS, iso
 from necroscope.quantity import span
 from necroscope.query.coverage import GAP_NS, joined, profiled
-from necroscope.query.landmarks import extent_of
+from necroscope.query.extent import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.store import inbox
 from necroscope.store.format.frames import HEADER_BYTES

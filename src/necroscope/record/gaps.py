@@ -1,8 +1,8 @@
-"""What was not recorded, told: from when to when, and why.
+"""What was not recorded: from when to when, and why.
 
 A gap is an event `recorder-gap` at the time where it begins; its fields name both ends. There are those between two
 recorders (here), between two perfs (`Silence`), of looks that came late (`timeline.py`), and of rows that the disk did
-not take (the store tells those itself).
+not take (the store reports those itself).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from necroscope.vocabulary.event_sentence import in_words
 STARTED, STOPPED, GAP, BOOT = "recorder-started", "recorder-stopped", "recorder-gap", "boot"
 OWN_SOURCE = "recorder"
 
-# A recorder told its boot when it began; further back than this nobody looks for that.
+# A recorder writes its boot when it begins; it is looked for no further back than this.
 _SEGMENTS = 32
 
 
@@ -51,7 +51,7 @@ def gap(from_ns: int, to_ns: int, subject: str, why: str) -> Event:
 
 
 def stuck(from_ns: int, to_ns: int, why: str) -> Event:
-    """The disk took nothing for a while. What had to be dropped meanwhile is a gap, and told by the store."""
+    """The disk took nothing for a while. What had to be dropped meanwhile is a gap, which the store reports."""
     return Event(from_ns, "store-stuck", OWN_SOURCE, "store", reason=why, from_ns=from_ns, to_ns=to_ns)
 
 
@@ -122,10 +122,10 @@ def _rebooted(before: Before, boot_id: str, booted_ns: int) -> bool:
 def _boot(host: Host, now: ClockReading) -> Event:
     """This boot, at the time that the kernel names, which is rounded to a second."""
     try:
-        told_s = parse_stat(host.read("/proc/stat")).boot_time_s
+        boot_s = parse_stat(host.read("/proc/stat")).boot_time_s
     except NecroscopeError:
-        told_s = None
-    at_ns = now.from_boottime(0) if told_s is None else told_s * NS
+        boot_s = None
+    at_ns = now.from_boottime(0) if boot_s is None else boot_s * NS
     return Event(at_ns, BOOT, OWN_SOURCE, "host", uncertainty_ns=NS, boot=_boot_id(host))
 
 
@@ -139,8 +139,8 @@ def _before(store: Path) -> Before | None:
     for ticks, events in _newest_first(store):
         if last_ns is None:
             last_ns = _last_look(ticks)
-        if last_ns is not None and (told := _last_told(events)):
-            kind, boot = told
+        if last_ns is not None and (latest := _last_own_event(events)):
+            kind, boot = latest
             return Before(last_ns, boot, kind == STOPPED)
     return None if last_ns is None else Before(last_ns)
 
@@ -159,7 +159,7 @@ def _last_look(ticks: pa.Table | None) -> int | None:
     return max(own)[2] if own else None
 
 
-def _last_told(events: pa.Table | None) -> tuple[str, str] | None:
+def _last_own_event(events: pa.Table | None) -> tuple[str, str] | None:
     rows = events.select(["at_ns", "kind", "boot"]).to_pylist() if events is not None else []
     own = [(row["at_ns"], row["kind"], row["boot"] or "") for row in rows if row["kind"] in (STARTED, STOPPED)]
     return max(own)[1:] if own else None

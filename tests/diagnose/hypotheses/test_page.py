@@ -16,7 +16,7 @@ from stage.kept_cases import NAMES, kept
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "mechanisms.md").read_text("utf-8")
 RECIPE = (DOCS / "add-a-mechanism.md").read_text("utf-8")
-KNOWN = catalogue(())
+KNOWN = catalogue()
 _ROLES = {
     "culprit": "who causes it",
     "walker": "a bystander",

@@ -16,7 +16,7 @@ from necroscope.vocabulary.model import Subject
 from stage.build_case import folded, suspect
 from stage.mechanism_pairs import PAIRS
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 WITHOUT_FUNCTIONS = {"user-hog", "unknown-mechanism"}
 
 

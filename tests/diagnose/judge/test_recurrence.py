@@ -15,7 +15,7 @@ from necroscope.vocabulary.case import Boot, Case, OtherSymptom
 from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import USER, again, case, leaks, other, starvation, suspect, zombie_walk
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 # Not so sure that nothing could be added: somebody else had a quarter of the core.
 ONE = starvation(suspect("one", share=0.75), suspect("steady", USER, 0.25, before=0.25, chance=0.5, cgroup="/steady"))
 TWO = starvation(suspect("two", pid=78, cgroup="/two"))

@@ -16,7 +16,7 @@ from necroscope.vocabulary.model import Subject
 from necroscope.vocabulary.verdict import Link, Verdict
 from stage.build_case import SMAPS, USER, WALK, again, case, leaks, mark, other, starvation, suspect
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 CONTAINER = "3f5c90aa27d1" + "0b4e" * 13
 SLOW = {"cpu_frequency_hertz_core": 1.2e9, "cpu_frequency_hertz_core_before": 3.0e9}
 
@@ -48,7 +48,7 @@ def test_six_tenths_of_steal_win_over_a_mechanism_that_matches_on_the_rest() -> 
     assert verdict.cause is not None
     assert _cause(verdict) == ("steal", None)
     assert (verdict.cause.cpu, verdict.cause.process) == (1, None)
-    assert verdict.cause.confidence <= PRIORS.half_told
+    assert verdict.cause.confidence <= PRIORS.most_partial
     assert [one.kind for one in verdict.links] == ["symptom", "starved-core", "mechanism", "subject"]
     link = _link(verdict, "mechanism")
     assert link.claim.endswith("the hypervisor took 60 % of the core, 2 % in quiet times")

@@ -15,7 +15,7 @@ from necroscope.vocabulary import verdict
 from necroscope.vocabulary.case import Case, HardwareEvent, Quota, Starvation
 from stage.build_case import AT_NS, NET_RX, SYSCALL, USER, Functions, Shapes, case, mark, starvation, suspect
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 FAULT: Functions = ("asm_exc_page_fault", "handle_mm_fault")
 RECLAIM: Functions = (*FAULT, "try_to_free_mem_cgroup_pages", "shrink_folio_list")
 WALKS: Functions = (*FAULT, "try_to_free_mem_cgroup_pages", "mem_cgroup_iter")

@@ -6,8 +6,8 @@ import pytest
 
 from necroscope.diagnose.leak.identity import (
     NOT_ASKED,
-    NOT_TOLD,
     OF_A_USER,
+    UNKNOWN_UNIT,
     Identities,
     identities,
     made_for_others,
@@ -56,7 +56,7 @@ def test_a_unit_that_systemd_told_of_is_beyond_doubt_and_others_are_not() -> Non
     told = known.of("/odd/path/x")
     assert told is not None
     assert (told.subject, told.below, told.doubt) == (Subject("unit", "odd.service"), "/x", "")
-    for systemd, doubt in ((True, NOT_TOLD), (False, NOT_ASKED)):
+    for systemd, doubt in ((True, UNKNOWN_UNIT), (False, NOT_ASKED)):
         found = Identities(systemd=systemd).of("/system.slice/a.service")
         assert found is not None
         assert (found.subject.name, found.below, found.doubt) == ("a.service", "", doubt)

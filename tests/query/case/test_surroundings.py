@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
 from necroscope.sense.cpu.times import Cpu
@@ -65,7 +65,7 @@ def test_what_begins_with_the_complaint_did_not_cause_it(
 
 
 def test_an_empty_store_has_no_span(tmp_path: Path) -> None:
-    assert landmarks.recorded(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
+    assert extent.recorded(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
 
 
 def test_a_store_that_grows_is_read_as_it_was(node: Played, tmp_path: Path) -> None:

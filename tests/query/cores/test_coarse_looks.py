@@ -236,12 +236,12 @@ def test_cycles_of_a_burst_are_not_flattened_by_an_average(tmp_path: Path) -> No
     writer.add_samples(batch([One(at, LOOP, event="cycles:P", weight=30_000_000) for at in at_ns]))
     writer.close(merge=False)
     part = window(0, 20)
-    before = profile(Store(store), Select(part)).ledger.weight.sum()
+    before = profile(Store(store), Select(part)).counts.weight.sum()
     put(store, sysstat(tmp_path, [600], 600, 50.0, (0,)))
     after = profile(Store(store), Select(part))
     assert after.counted
     assert after.core_seconds.tolist() == pytest.approx([20.0])
-    assert after.ledger.weight.sum() == pytest.approx(before)
+    assert after.counts.weight.sum() == pytest.approx(before)
     assert after.notes == (
         "what the cores did is known as averages of up to 10 min only; shares of shorter times are rough",
     )

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from necroscope.clock import NS
 from necroscope.query.cores.grid import Grid, Mark
+from necroscope.query.cores.hottest import hottest
 from necroscope.show.caption import Caption
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
-from necroscope.show.heatmap.hottest import hottest
 from necroscope.show.heatmap.text import heat_text, shade_of
 from necroscope.show.shade import LEVELS, Depth, heat, heat_terminal, hexed
 from show.layouts import START_NS, cores

@@ -101,7 +101,7 @@ class Conclusion:
     def confidence(self) -> float:
         """How sure the verdict is: its links multiplied."""
         sure = min(self.priors.most, product((self.without_subject, self.whom, self.beside)))
-        return round(sure if self.whole else min(sure, self.priors.half_told), 3)
+        return round(sure if self.whole else min(sure, self.priors.most_partial), 3)
 
 
 def conclude(

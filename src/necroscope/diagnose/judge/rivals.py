@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis, filled
 from necroscope.diagnose.hypotheses.stack_match import share_in, share_innermost
-from necroscope.diagnose.judge.candidates import told_by_samples
+from necroscope.diagnose.judge.candidates import represented_share
 from necroscope.diagnose.judge.suspects import title, unusual
 from necroscope.diagnose.priors import Priors
 from necroscope.quantity import count, plural, share
@@ -75,7 +75,7 @@ def _judged(one: Tested, priors: Priors) -> Tested:
     return replace(one, outcome="not-ruled-out")
 
 
-def _told(bench: Bench, one: Hypothesis, text: str, value: float, source: str, explains: float) -> Tested:
+def _tested(bench: Bench, one: Hypothesis, text: str, value: float, source: str, explains: float) -> Tested:
     """A test with one number, and the rate that goes with it."""
     window = bench.starvation.run.window
     evidence = [Evidence(text, source, round(value, 3), "share", window)]
@@ -99,14 +99,14 @@ def _samples(bench: Bench, one: Hypothesis) -> Tested:
     everybody = bench.starvation.line_up.everybody
     if everybody is None or not everybody.stacks:
         return _untested(one)
-    lost = told_by_samples(bench.starvation, bench.priors)
+    lost = represented_share(bench.starvation, bench.priors)
     part = share_innermost(everybody.stacks, one.functions, bench.explained)
     below, own = share_in(everybody.stacks, one.functions), share_in(everybody.stacks, one.own_work)
     carries = one.own_work and bench.explained and below >= bench.priors.rival_stands
     if carries and own <= bench.priors.rival_own_work * below:
         text = f"{share(below)} of the core's samples were below it, but {share(own)} in its own work"
-        return _told(bench, one, text, own, "samples", own * lost)
-    return _told(bench, one, filled(one.says, part), part, "samples", part * lost)
+        return _tested(bench, one, text, own, "samples", own * lost)
+    return _tested(bench, one, filled(one.says, part), part, "samples", part * lost)
 
 
 def _modes(bench: Bench, one: Hypothesis) -> Tested:
@@ -119,7 +119,7 @@ def _modes(bench: Bench, one: Hypothesis) -> Tested:
         return _untested(one)
     before = _before(bench, one)
     text = one.says_with(part, before)
-    return _told(bench, one, text, part, "cpu" if run.counted else "samples", part - (before or 0.0))
+    return _tested(bench, one, text, part, "cpu" if run.counted else "samples", part - (before or 0.0))
 
 
 def _before(bench: Bench, one: Hypothesis) -> float | None:
@@ -135,8 +135,8 @@ def _rise(bench: Bench, one: Hypothesis) -> Tested:
     now, before = bench.facts[one.fact], bench.facts.get(f"{one.fact}_before")
     text = one.says_with(now, before)
     if one.noticed_only and not bench.case.symptom.noticed:
-        return _told(bench, one, f"{text}; what is stopped takes no core", now, one.fact, 0.0)
-    return _told(bench, one, text, now, one.fact, one.scale * (now - (before or 0.0)))
+        return _tested(bench, one, f"{text}; what is stopped takes no core", now, one.fact, 0.0)
+    return _tested(bench, one, text, now, one.fact, one.scale * (now - (before or 0.0)))
 
 
 def _drop(bench: Bench, one: Hypothesis) -> Tested:
@@ -145,7 +145,7 @@ def _drop(bench: Bench, one: Hypothesis) -> Tested:
     if now is None or before is None or before <= one.least_before:
         return _untested(one)
     part = now / before
-    return _told(bench, one, filled(one.says, part), part, one.fact, one.scale * (1 - part))
+    return _tested(bench, one, filled(one.says, part), part, one.fact, one.scale * (1 - part))
 
 
 def _others(bench: Bench, one: Hypothesis) -> Tested:
@@ -161,7 +161,7 @@ def _others(bench: Bench, one: Hypothesis) -> Tested:
         spare = f"the other cores were idle {share(idle)} of the time"
         evidence.append(Evidence(spare, "cpu", round(idle, 3), "share", window))
     took = sum(each.excess for each in many if each.before is not None and unusual(each, bench.priors))
-    found = _told(bench, one, "; ".join(each.text for each in evidence), len(many), "samples", took)
+    found = _tested(bench, one, "; ".join(each.text for each in evidence), len(many), "samples", took)
     return replace(found, evidence=tuple(evidence))
 
 

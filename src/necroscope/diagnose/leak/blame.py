@@ -36,10 +36,10 @@ def _by_name(found: Attribution, priors: Priors) -> Leak | None:
 
 def _by_life(found: Attribution, priors: Priors) -> Leak | None:
     theirs = [leak for leak in found.leaks if leak.seen]
-    told = sum(leak.seen for leak in theirs)
+    seen = sum(leak.seen for leak in theirs)
     # Of many processes that took turns, only some are known by name; what these tell stands for the rest.
-    least = max(priors.leak_least_seen, int(priors.leak_least_told * found.left_total))
-    if told < min(found.left_total, least):
+    least = max(priors.leak_least_seen, int(priors.leak_least_seen_share * found.left_total))
+    if seen < min(found.left_total, least):
         return None
     placed = [leak for leak in theirs if leak.share is not None and leak.seen >= priors.leak_least_seen]
     leader = _leader(placed if found.located else theirs, found.located, priors)

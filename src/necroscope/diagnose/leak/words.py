@@ -1,4 +1,4 @@
-"""What is told about a leak: what grew and where, what pins it, why the leaking unit runs, and the picture of it."""
+"""The words about a leak: what grew and where, what pins it, why the leaking unit runs, and the picture of it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Symptom:
 
 
 class SymptomSource:
-    """Appends records; `path` is what the recorder is told to read."""
+    """Appends records; `path` is the file that the recorder reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -26,7 +26,7 @@ _SAME_SYMPTOM_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """What whoever asked at once was told first: the first answer that names a cause, or else the first of all."""
+    """The first answer to whoever asked at once: the first answer that names a cause, or else the first of all."""
 
     seconds: float
     """From the symptom to the verdict."""

@@ -87,7 +87,7 @@ def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> 
 def _chosen(
     folder: Path, truths: dict[Path, dict[str, Any]], only: Sequence[str], seeds: Sequence[int] | None
 ) -> list[Path]:
-    """The runs that were asked for; a name or seeds of which there is no run are told with those that there are."""
+    """The runs that were asked for; for a name or seeds without a run, the error lists those that there are."""
     names = sorted({str(truth["scenario"]) for truth in truths.values()})
     for name in only:
         if name not in names:

@@ -97,8 +97,10 @@ def _read(segment: Segment, name: str, columns: list[str], notes: list[str] | No
 
 
 def _columns(table: pa.Table, look: str) -> _Part:
-    told = "passed_ms" in table.column_names  # older roll-ups are of recorders' looks only
+    has_lengths = "passed_ms" in table.column_names  # older roll-ups are of recorders' looks only
     passed_ms = (
-        np.nan_to_num(table["passed_ms"].to_numpy()).astype(np.int64) if told else np.zeros(table.num_rows, np.int64)
+        np.nan_to_num(table["passed_ms"].to_numpy()).astype(np.int64)
+        if has_lengths
+        else np.zeros(table.num_rows, np.int64)
     )
     return table["at_ns"].to_numpy(), table["cpu"].to_numpy(), table[look].to_numpy(), passed_ms

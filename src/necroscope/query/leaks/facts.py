@@ -40,7 +40,7 @@ _UNIT = [
     "starts",
     "successes",
     "failures",
-    # Not told by every recorder.
+    # Not every recorder writes it.
     "wanted_by",
     "triggered_by",
     "preset",

@@ -32,5 +32,5 @@ def _restarts(kind: Literal["unit", "container"], name: str, rows: list[Row]) ->
     again = [row for row in rows if row["kind"] in _AGAIN]
     noticed = again or [row for row in rows if row["kind"] == "unit-start"]
     exact = sorted({row["at_ns"] for row in rows if row["kind"] in _EXACT})
-    told = sorted((row["at_ns"], row["count"] or 1) for row in noticed)
-    return RestartsOf(kind, name, tuple(exact[-_MOMENTS_MOST:]), tuple(told[-_MOMENTS_MOST:]))
+    restarts = sorted((row["at_ns"], row["count"] or 1) for row in noticed)
+    return RestartsOf(kind, name, tuple(exact[-_MOMENTS_MOST:]), tuple(restarts[-_MOMENTS_MOST:]))

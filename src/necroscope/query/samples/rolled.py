@@ -25,7 +25,7 @@ from necroscope.store.read.rollups import exact
 from necroscope.vocabulary.event import Window
 
 Detail = Literal["samples", "stacks", "tasks"]
-"""What has to be told: all of each sample; stacks and names of threads; threads, without stacks."""
+"""How much is wanted: all of each sample; stacks and names of threads; threads, without stacks."""
 
 _WORDS = {"flames": ["event", "comm"], "tasks": ["event", "comm", "cgroup", "leaf"]}
 # All that is left of stacks where nobody asks for them: whether the core was idle.
