@@ -60,7 +60,7 @@ while True:
         elif ahead < -1:
             begun, made = time.monotonic(), 0
 """
-BUSY = """
+WORK = """
 import json, os, random, re, zlib
 words = [str(random.random()) for _ in range(2000)]
 while True:
@@ -68,9 +68,12 @@ while True:
     json.loads(text)
     zlib.compress(text.encode(), 3)
     re.findall("[0-9]+[.]1", text)
+"""
+SYSCALLS = """
     for _ in range(300):
         os.stat("/usr")
 """
+BUSY = WORK + SYSCALLS
 
 
 @contextmanager

@@ -108,13 +108,13 @@ def test_what_an_earlier_recorder_told_of_this_boot_is_not_told_again(tmp_path: 
         if seal:
             writer.seal()
         writer.flush()
-        told = reported_since_boot(store, now)
+        stored = reported_since_boot(store, now)
         writer.close()
-        assert [event.at_ns for event in told] == [reset.at_ns]
-        assert Chronicle(told).events([_look(folded, sensor="kmsg")]) == []
-        assert [event.at_ns for event in Chronicle(told).events([_look(later, sensor="kmsg")])] == [later.at_ns]
-        assert [event.subject for event in Chronicle(told).events([_look(other, sensor="kmsg")])] == ["eth1"]
-        running = Chronicle(told)
+        assert [event.at_ns for event in stored] == [reset.at_ns]
+        assert Chronicle(stored).events([_look(folded, sensor="kmsg")]) == []
+        assert [event.at_ns for event in Chronicle(stored).events([_look(later, sensor="kmsg")])] == [later.at_ns]
+        assert [event.subject for event in Chronicle(stored).events([_look(other, sensor="kmsg")])] == ["eth1"]
+        running = Chronicle(stored)
         first = Look("kmsg", 7, Reading((Sample("kernel_log_records", 9),), (folded,)), 0.0)
         again = replace(folded, at_ns=reset.at_ns + NS // 2, first_at_ns=reset.at_ns + NS // 2)
         assert running.events([first]) == []

@@ -115,7 +115,7 @@ def explain_all(
 ) -> tuple[Group, ...]:
     """Every symptom (of too many, the latest), grouped where they share a cause; the oldest group first.
 
-    `notes` tell what of the recording could not be read: symptoms may be missing then.
+    `notes` gets what could not be read: symptoms may be missing then.
     """
     with noticing() as noticed, remembering():
         found, read_notes = again(lambda: _explain_all(FixedStore(store), Known.of(config, known), most))

@@ -93,7 +93,7 @@ def _somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
 
 
 def held_cores(store: FixedStore, recorded: Window, config: Config, notes: list[str]) -> list[Run]:
-    """Cores that were held in the kernel, the longest first. Roll-ups tell where to look, and `notes` of damage."""
+    """Cores that were held in the kernel, the longest first. Roll-ups show where to look; `notes` gets damage."""
     window = max(recorded[0], recorded[1] - _BACK_NS), recorded[1]
     snapshot = store.snapshot(window)
     cells: set[int] = set()

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from necroscope import clock
@@ -57,8 +58,13 @@ def clean_run(undo_log: UndoLog) -> list[str]:
 
 def end_processes(entries: list[Entry]) -> list[int]:
     """Kill processes that are still the ones that were written down; the pids of those that outlive it."""
-    ends = clock.elapsed_s() + _END_S
-    while left := [entry.pid for entry in entries if entry.start and start_of(entry.pid) == entry.start]:
+    return _killed(lambda: [one.pid for one in entries if one.start and start_of(one.pid) == one.start], _END_S)
+
+
+def _killed(living: Callable[[], Iterable[int]], patience_s: float) -> list[int]:
+    """Kill processes until none of them lives; those that outlive it."""
+    ends = clock.elapsed_s() + patience_s
+    while left := list(living()):
         for pid in left:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -78,17 +84,9 @@ def members(cgroups: list[Path]) -> set[int]:
     return found - {0, os.getpid()}
 
 
-def end_members(cgroups: list[Path], patience_s: float = _END_S) -> set[int]:
-    """Kill whatever still runs in cgroups of our own; returns what outlived it."""
-    ends = clock.elapsed_s() + patience_s
-    while left := members(cgroups):
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if clock.elapsed_s() > ends:
-            return left
-        clock.sleep(0.02)
-    return set()
+def end_members(cgroups: list[Path]) -> list[int]:
+    """Kill whatever still runs in cgroups of our own; what outlived it."""
+    return _killed(lambda: members(cgroups), _END_S)
 
 
 # -- cgroups ---------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _missing(need: Need) -> str:
     try:
         return need.missing()
     except Exception as error:
-        return f"{need.name}, of which nobody can tell whether it is there ({type(error).__name__}: {error})"
+        return f"{need.name}, which cannot be checked ({type(error).__name__}: {error})"
 
 
 def run(
@@ -145,8 +145,8 @@ def _play(
             )
             truth, shown = _to_its_end(scenario, stage)
     finally:
-        with undisturbed(lambda: _tell(say, _GOES_ON)):
-            _tell(say, "cleaning up")
+        with undisturbed(lambda: _say_if_possible(say, _GOES_ON)):
+            _say_if_possible(say, "cleaning up")
             left = clean_run(undo_log)
     if left:
         raise NecroscopeError(f"the run left behind: {', '.join(left)}", "run `necroscope lab clean`")
@@ -158,13 +158,13 @@ def clean_abandoned(say: Callable[[str], None] = lambda text: None) -> tuple[int
     undo_logs, left = abandoned(), []
     remove_stale_recordings(SHOWN)
     for undo_log in undo_logs:
-        with undisturbed(lambda: _tell(say, _GOES_ON)):
-            _tell(say, f"cleaning up after run {undo_log.run}")
+        with undisturbed(lambda: _say_if_possible(say, _GOES_ON)):
+            _say_if_possible(say, f"cleaning up after run {undo_log.run}")
             left += clean_run(undo_log)
     return len(undo_logs), left
 
 
-def _tell(say: Callable[[str], None], text: str) -> None:
+def _say_if_possible(say: Callable[[str], None], text: str) -> None:
     """What must go on goes on although nobody can read it: the terminal may be closed, the disk full."""
     with contextlib.suppress(OSError):
         say(text)

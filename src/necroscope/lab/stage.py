@@ -24,7 +24,7 @@ from necroscope.lab.environment.core_watch import CoreWatch
 from necroscope.lab.environment.recorder_child import LabRecorder
 from necroscope.lab.environment.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
 from necroscope.lab.names import Names
-from necroscope.lab.scoring.asking import Bystander
+from necroscope.lab.scoring.asking import OnCall
 from necroscope.lab.scoring.run_report import RunReport, Window
 from necroscope.lab.undo_log import PREFIX, Entry, UndoLog, process_entry
 from necroscope.sense.environment import CONTAINER_SOCKET, SYSTEM_BUS
@@ -68,7 +68,7 @@ class Stage:
         self.folder = self._folder(Path("/var/tmp"))
         self.source = SymptomSource(self.folder / "kernel.log")
         self.recorder: LabRecorder | None = None
-        self.bystander = Bystander(store, self.started) if asked else None
+        self.on_call = OnCall(store, self.started) if asked else None
         self.node: SystemdNode | None = None
 
     # -- draws -------------------------------------------------------------------------------------------
@@ -204,8 +204,8 @@ class Stage:
         """The recorder runs during the block: decoys and a quiet baseline before it, a few quiet seconds after it."""
         self.recorder = LabRecorder(self.store, self.source.path, self.environment, self.started)
         self._ending.callback(self.recorder.kill)
-        if self.bystander is not None:
-            self._ending.callback(self.bystander.leave)
+        if self.on_call is not None:
+            self._ending.callback(self.on_call.leave)
         self.say("the recorder starts")
         self.recorder.start()
         with self.cores.watching():
@@ -218,16 +218,16 @@ class Stage:
             self.say("quiet time after")
             self.sleep(self.rng.uniform(*AFTER_S))
         self.victims.hear()
-        if self.bystander is not None:
-            self.report.answer = self.bystander.finish()
+        if self.on_call is not None:
+            self.report.answer = self.on_call.finish()
         self.say("the recorder stops")
         self.recorder.stop()
 
     @contextlib.contextmanager
     def episode(self) -> Iterator[None]:
         """The block in which a core is being taken; measured by the lab itself."""
-        if self.bystander is not None:
-            self.bystander.leave()
+        if self.on_call is not None:
+            self.on_call.leave()
         began_ns = clock.now().realtime_ns
         self.say(f"core {self.cpu} is taken")
         try:
@@ -243,8 +243,8 @@ class Stage:
         said = [self.source.write(line) for line in lines][-1]
         self.report.symptoms.append(said)
         self.say(f"symptom: {said.text}")
-        if self.bystander is not None:
-            self.bystander.ask(said)
+        if self.on_call is not None:
+            self.on_call.ask(said)
         return said
 
     def mark(self, text: str, *, kind: str = "mark", subject: str = "", at_ns: int = 0) -> None:

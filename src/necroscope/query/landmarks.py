@@ -73,7 +73,7 @@ def _says(column: pa.ChunkedArray, wanted: Callable[[str], bool]) -> NDArray[np.
 
 
 def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Event]:
-    """What somebody suffered from: lines of logs, and marks. Of damaged files `notes` tell."""
+    """What somebody suffered from: lines of logs, and marks. `notes` gets damaged files."""
     return _chosen(_symptom_tables(snapshot, window, [] if notes is None else notes), window, SYMPTOM_SOURCES)
 
 

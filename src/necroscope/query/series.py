@@ -28,7 +28,7 @@ Labels = tuple[tuple[str, str], ...]
 _Part = tuple[str, str, I64s, F64s]
 """Name and labels of a signal, when it was looked at, and its values."""
 NEAR_NS = 10 * NS
-"""How far from a window a look may be that still tells about it, where none lies within."""
+"""How far from a window a look may be and still count, where none lies within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Series:
     def rate(self, window: Window) -> float | None:
         """How fast a counter grew in a window, per second; a counter that begins anew counts from there.
 
-        From the last look before the window to the first after it; None where fewer than two looks tell.
+        From the last look before the window to the first after it; None with fewer than two looks.
         """
         low = max(0, int(np.searchsorted(self.at_ns, window[0], side="right")) - 1)
         high = min(self.at_ns.size, int(np.searchsorted(self.at_ns, window[1])) + 1)

@@ -1,7 +1,7 @@
 """From looks to events: what happened between two looks at the same thing, reported once.
 
 A symptom of the kernel's log, starts, failures and restarts of a unit, restarts of a container, a sensor that stopped
-seeing or sees again. Looks tell how things stand; the timeline wants what happened. The kernel's log outlives a
+seeing or sees again. Looks show how things stand; the timeline wants what happened. The kernel's log outlives a
 recorder: what an earlier one reported of it is not reported again.
 """
 

@@ -180,15 +180,15 @@ class PerfFeed:
                 said = first_sentence(session.said)
                 reason = f"{reason}: {said}" if said else reason
             self._silence.began(reason)
-            self._tell("perf-ended", reason)
+            self._report("perf-ended", reason)
 
     def _tell_start(self, lacking: tuple[str, ...]) -> None:
         """Each thing that is missing is reported once, at the first perf that does without it."""
-        self._tell("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
+        self._report("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
         for sentence in lacking:
             if sentence not in self._lacks:
                 self._lacks.add(sentence)
-                self._tell("perf-lacks", sentence)
+                self._report("perf-lacks", sentence)
 
     def _end_names(self, symbols: Symbols) -> None:
         self._tell_names()
@@ -207,7 +207,7 @@ class PerfFeed:
         self._silence.began(complaint)
         if complaint != self._complaint:
             self._complaint = complaint
-            self._tell("perf-unavailable", complaint)
+            self._report("perf-unavailable", complaint)
 
     def _pump(self, session: PerfSession, decoder: Decoder, cpus: int | None) -> str:
         while not self._stop.is_set():
@@ -233,7 +233,7 @@ class PerfFeed:
         self.sampled.add(rows)
         self._tell_gap(self._silence.heard(rows))
         if self._asked and (sampled := _sampled(rows)):
-            self._tell("perf-sampling", _sampling(self._asked, sampled))
+            self._report("perf-sampling", _sampling(self._asked, sampled))
             self._asked = ""
         while rows:
             try:
@@ -244,7 +244,7 @@ class PerfFeed:
             else:
                 return
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _report(self, kind: str, text: str) -> None:
         self._events.put(own_event(clock.now().realtime_ns, kind, text, "perf"))
 
     def _tell_gap(self, found: tuple[int, int, str] | None) -> None:

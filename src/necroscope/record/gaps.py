@@ -37,7 +37,7 @@ _SEGMENTS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class PreviousRecorder:
     """The recorder before this one: its last look, and what is known of its boot and of its end."""
 
     last_ns: int
@@ -56,7 +56,7 @@ def stuck(from_ns: int, to_ns: int, why: str) -> Event:
 
 
 def own_event(at_ns: int, kind: str, text: str, subject: str = "recorder") -> Event:
-    """Something that the recorder tells of itself."""
+    """Something that the recorder reports about itself."""
     return Event(at_ns, kind, OWN_SOURCE, subject, text)
 
 
@@ -92,7 +92,7 @@ class Silence:
 
 
 def since_the_last(store: Path, host: Host, now: ClockReading) -> list[Event]:
-    """What to tell about the time since an earlier recorder wrote this store; nothing when there was none."""
+    """What to report about the time since an earlier recorder wrote this store; nothing when there was none."""
     try:
         before = _before(store)
     except (*UNREADABLE, NecroscopeError):
@@ -113,7 +113,7 @@ def _hole(from_ns: int, to_ns: int, why: str) -> Event:
     return in_words(Event(to_ns, GAP, OWN_SOURCE, "recorder", reason=why))
 
 
-def _rebooted(before: Before, boot_id: str, booted_ns: int) -> bool:
+def _rebooted(before: PreviousRecorder, boot_id: str, booted_ns: int) -> bool:
     if before.boot_id and boot_id:
         return before.boot_id != boot_id
     return before.last_ns < booted_ns
@@ -134,15 +134,15 @@ def _boot_id(host: Host) -> str:
     return "" if found == UNKNOWN else found
 
 
-def _before(store: Path) -> Before | None:
+def _before(store: Path) -> PreviousRecorder | None:
     last_ns: int | None = None
     for ticks, events in _newest_first(store):
         if last_ns is None:
             last_ns = _last_look(ticks)
         if last_ns is not None and (latest := _last_own_event(events)):
             kind, boot = latest
-            return Before(last_ns, boot, kind == STOPPED)
-    return None if last_ns is None else Before(last_ns)
+            return PreviousRecorder(last_ns, boot, kind == STOPPED)
+    return None if last_ns is None else PreviousRecorder(last_ns)
 
 
 def _newest_first(store: Path) -> Iterator[tuple[pa.Table | None, pa.Table | None]]:

@@ -280,8 +280,8 @@ def test_two_cores_that_suit_alike_are_too_many() -> None:
     verdict = _judged(case(replace(READER, waits=two.waits), two))
     assert (verdict.verdict, verdict.cause) == ("unexplained", None)
     assert any(one.startswith("certainty: ") for one in _missing(verdict))
-    told = _said(verdict)["not-ruled-out"]
-    assert told.startswith("it may have been reader or two: not enough evidence to name one")
+    claim = _said(verdict)["not-ruled-out"]
+    assert claim.startswith("it may have been reader or two: not enough evidence to name one")
     assert not {"process reader", "process two"} & set(_outcomes(verdict))
 
 
@@ -397,11 +397,11 @@ def test_what_was_not_recorded_and_would_have_borne_on_it() -> None:
     blind = Blind("run-delay", 0, "this kernel has no /proc/schedstat")
     other = Blind("gpu", 0, "no device")
     verdict = _judged(case(starvation(suspect(shapes=WALK)), symptom=complaint, blinds=(blind, other)))
-    told = _missing(verdict)
-    assert "which core serves queue 3 of eth0: not recorded" in told
-    assert "run-delay: this kernel has no /proc/schedstat" in told
-    assert not any(one.startswith("gpu") for one in told)
-    assert "zombies, which would bear on zombie-memcg" in told
+    missing = _missing(verdict)
+    assert "which core serves queue 3 of eth0: not recorded" in missing
+    assert "run-delay: this kernel has no /proc/schedstat" in missing
+    assert not any(one.startswith("gpu") for one in missing)
+    assert "zombies, which would bear on zombie-memcg" in missing
     named = _judged(case(READER, symptom=complaint, named=NamedCore(1, True, "kmsg")))
     assert not any("queue 3" in one for one in _missing(named))
 

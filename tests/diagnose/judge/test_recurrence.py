@@ -127,7 +127,7 @@ def test_what_does_not_grow_does_not_come_back() -> None:
     assert link.claim == "zombies grew by 0 an hour"
 
 
-@pytest.mark.parametrize(("zombies", "told"), [(True, True), (False, False)])
-def test_boots_are_told_where_zombies_are_the_cause(zombies: bool, told: bool) -> None:
+@pytest.mark.parametrize(("zombies", "shown"), [(True, True), (False, False)])
+def test_boots_are_told_where_zombies_are_the_cause(zombies: bool, shown: bool) -> None:
     made: Case = case(zombie_walk() if zombies else ONE, leaks=leaks(), boots=(FIRST, SECOND))
-    assert ("projection" in [one.kind for one in judge(made, KNOWN).links]) is told
+    assert ("projection" in [one.kind for one in judge(made, KNOWN).links]) is shown

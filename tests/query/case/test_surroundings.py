@@ -17,17 +17,13 @@ from necroscope.store.read.reader import Store
 from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.model import Sample
 from necroscope.vocabulary.verdict import Complaint
-from stage.incident import SMAPS, Played, at, nic_reset
+from stage.incident import SMAPS, Played, at, walked
 from stage.reading import around, case, complaint, surroundings
 
 
 @pytest.fixture
 def node() -> Played:
-    made = Played(2, 120)
-    made.usual()
-    made.does(1, 60, 66, 1.0, "walker", 9, frames=SMAPS, mode="system")
-    nic_reset(made, 70)
-    return made
+    return walked()
 
 
 def test_starved_cores_and_what_is_known_of_them(node: Played, tmp_path: Path) -> None:

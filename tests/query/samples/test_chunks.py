@@ -87,11 +87,11 @@ def test_several_windows_are_read_at_once_and_overlap_counts_once(store: Store) 
 
 
 def test_progress_goes_up_to_nearly_all(store: Store) -> None:
-    told: list[float] = []
-    list(chunks(store.snapshot(), Select(EVERYTHING), told.append))
-    assert told == sorted(told)
-    assert len(told) == 2
-    assert 0 < told[0] < told[-1] < 1
+    shares: list[float] = []
+    list(chunks(store.snapshot(), Select(EVERYTHING), shares.append))
+    assert shares == sorted(shares)
+    assert len(shares) == 2
+    assert 0 < shares[0] < shares[-1] < 1
 
 
 def _spoil(path: Path, at: int | None = None) -> None:

@@ -50,8 +50,8 @@ def _fill(folder: Path) -> None:
     writer = Writer(folder, flush_s=1e9)
     for second in range(PART_S * PARTS):
         at_ns = [START_NS + second * NS + place * NS // 50 for place in range(50)]
-        told = batch(at_ns, [stack(frames) for frames in (SYSCALL, LOOP, WALK)], comms=("worker", "other"))
-        writer.add_samples(replace(told, weight=np.arange(1, 51) * 1_000_000))
+        made = batch(at_ns, [stack(frames) for frames in (SYSCALL, LOOP, WALK)], comms=("worker", "other"))
+        writer.add_samples(replace(made, weight=np.arange(1, 51) * 1_000_000))
         nobody = batch([at_ns + 7 for at_ns in at_ns], [stack(IDLE), stack(IDLE), stack(LATE)], comms=("swapper",))
         writer.add_samples(replace(nobody, pid=np.zeros(50, np.int32), tid=np.zeros(50, np.int32)))
         writer.add_signals(START_NS + second * NS, look(second), "cpu")
@@ -180,9 +180,9 @@ def test_a_damaged_roll_up_is_passed_over(tmp_path: Path, detail: Detail, table:
     assert made is not None
     made.file(table).write_bytes(b"PAR1")
     store = Store(tmp_path / "s")
-    told = profile(store, Select(WHOLE), detail=detail)
-    assert told.notes == ()
-    assert told.counts.samples.sum() == profile(store, Select(WHOLE)).counts.samples.sum()
+    made = profile(store, Select(WHOLE), detail=detail)
+    assert made.notes == ()
+    assert made.counts.samples.sum() == profile(store, Select(WHOLE)).counts.samples.sum()
 
 
 @pytest.mark.parametrize("detail", ["stacks", "tasks"])

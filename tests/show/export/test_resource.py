@@ -37,8 +37,11 @@ def test_the_node_is_told_in_the_words_of_the_convention() -> None:
 
 
 def test_the_environment_counts_more() -> None:
-    told = {"OTEL_RESOURCE_ATTRIBUTES": "host.name=a%20b,k8s.node.name=n7,=x,odd", "OTEL_SERVICE_NAME": "training"}
-    found = resource("node7", "", "aarch64", told)
+    environment = {
+        "OTEL_RESOURCE_ATTRIBUTES": "host.name=a%20b,k8s.node.name=n7,=x,odd",
+        "OTEL_SERVICE_NAME": "training",
+    }
+    found = resource("node7", "", "aarch64", environment)
     assert found["host.name"] == "a b"
     assert found["k8s.node.name"] == "n7"
     assert found["service.name"] == "training"
@@ -58,10 +61,10 @@ def test_a_bundle_tells_its_host(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()
     assert packed_on(store) == ("", "")
-    told = {"schema": "necroscope.bundle/1", "packed_on": {"hostname": "node7", "osrelease": "6.8.0"}}
-    (tmp_path / "manifest.json").write_text(json.dumps(told))
+    manifest = {"schema": "necroscope.bundle/1", "packed_on": {"hostname": "node7", "osrelease": "6.8.0"}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     assert packed_on(store) == ("node7", "6.8.0")
-    for odd in ("", "[]", "{}", json.dumps({**told, "schema": "other/1"})):
+    for odd in ("", "[]", "{}", json.dumps({**manifest, "schema": "other/1"})):
         (tmp_path / "manifest.json").write_text(odd)
         assert packed_on(store) == ("", "")
 

@@ -265,7 +265,7 @@ def _leak_doubt(one: Conclusion) -> str:
     leak = one.leak
     witnesses = {each.kind for each in leak.witnesses} if leak is not None else set()
     if leak is not None and leak.subject.kind == "process":
-        return "it is known by what it made only: no manager of units or containers tells of it"
+        return "it is known by what it made only: no manager of units or containers reports it"
     if "time" not in witnesses and "counts" not in witnesses:
         return "neither the times nor the number of restarts were seen to agree with the leaks"
     return "part of what was left behind cannot be shown to be its"

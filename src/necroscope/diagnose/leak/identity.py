@@ -1,7 +1,7 @@
 """Whose a cgroup is, by its path: the container or the unit that it belongs to, as far as that can be shown.
 
 A container is one that an engine reported, by an id in the path. A unit is one that systemd reported, by its control
-group; systemd tells of units in trouble only, so a `.service` where systemd puts services (directly below a slice) is
+group; systemd reports units in trouble only, so a `.service` where systemd puts services (directly below a slice) is
 a unit as well, with the doubt said. A scope is no unit that could be disabled: whoever starts it is to be acted on.
 What other managers (container engines, machines) call a unit inside their own cgroups is not this node's.
 """
@@ -167,7 +167,7 @@ def whose(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
 
 
 def identities(facts: LeakFacts) -> Identities:
-    """What the facts tell of units and containers."""
+    """The units and containers of the facts."""
     tops = frozenset(f"/{path.split('/')[1]}" for path in _paths(facts) if path.startswith("/"))
     return Identities(facts.units, facts.containers, facts.systemd, facts.engines, facts.foreign_paths, tops)
 

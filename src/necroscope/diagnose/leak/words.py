@@ -13,7 +13,7 @@ _LOOKS_SHOWN = 240
 
 
 def why_it_runs(unit: LeakUnit) -> list[Evidence]:
-    """What systemd tells about why a unit runs at all, and whether it ever did what it is for."""
+    """Why a unit runs at all, as systemd knows it, and whether it ever did what it is for."""
     found = []
     if unit.unit_file_state:
         found.append(Evidence(f"its unit file is {unit.unit_file_state}", "systemd", unit.unit_file_state))

@@ -1,4 +1,4 @@
-"""Who suffers, and what they tell: stalls, which go on the timeline as marks."""
+"""Who suffers, and what they report: stalls, which go on the timeline as marks."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _truth(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise BadInput(f"{path} is a {str(schema)[:60]!r}, this version reads {SCHEMA}", hint)
     if not whole:
-        raise BadInput(f"{path} is damaged, or does not tell the truth of a run", hint)
+        raise BadInput(f"{path} is damaged, or is not the truth of a run", hint)
     return truth
 
 

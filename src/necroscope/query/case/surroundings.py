@@ -1,4 +1,4 @@
-"""The time around a symptom, as the recording has it: what the cores did, which were starved, what events tell."""
+"""The time around a symptom, as the recording has it: what the cores did, which were starved, what happened."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Surroundings:
 
     @cached_property
     def close(self) -> CoreTime:
-        """What the cores' counters tell second by second."""
+        """The cores' counters second by second."""
         return self.times.close()
 
     @cached_property
@@ -87,7 +87,7 @@ class Surroundings:
         return tuple(one.at_ns for one in self.events if is_symptom(one))
 
     def covered(self, window: Window) -> float:
-        """Which share of a window the cores' counters tell about, second by second."""
+        """The share of a window that the cores' counters cover, second by second."""
         length = max(1, window[1] - window[0]) / NS
         return min(1.0, self.close.spent_in(window).covered_s / length)
 
@@ -108,7 +108,7 @@ def look_around(
     counted = bool(times.close().at_ns.size)
     found = starved(times, known, config.cpu)
     if not counted:
-        # Averages tell of nothing but cores that were full all the time, samples of their seconds.
+        # Averages show only cores that were full all the time; samples show their seconds.
         sampled = _sampled(snapshot, near, config, known, notes)
         found = [*sampled, *(one for one in found if not any(_touch(one, other) for other in sampled))]
     near_events = events(snapshot, near, kinds=_no_life, notes=notes)

@@ -1,6 +1,6 @@
 """Which events are symptoms of starvation, and which of them a question is about.
 
-What the kernel's log tells of memory, disks or hardware is evidence, not a symptom of a core that somebody took: it can
+What the kernel's log says of memory, disks or hardware is evidence, not a symptom of a core that somebody took: it can
 be asked about (`--event`), but nobody is blamed for it unasked. A mark is a symptom when its kind or words say that
 something went wrong.
 """
@@ -44,7 +44,7 @@ _DID_NOT = re.compile(
     re.IGNORECASE,
 )
 _NONE = re.compile(r"\s*(?:[:=]\s*|\s)(?:0|none|no|nil)\b(?![.:]\d)", re.IGNORECASE)
-# What a mark is called where it tells of progress: whatever its words say.
+# Kinds of marks that report progress, whatever their words are.
 _PROGRESS = frozenset(
     {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy"}
 )
@@ -74,14 +74,14 @@ def patience_ns(kind: str) -> int:
 
 
 def is_symptom(event: Event) -> bool:
-    """Whether an event tells of something that a taken core can cause."""
+    """Whether an event is about something that a starved core can cause."""
     if event.source in NOTICED:
         return may_be_starvation(event.kind) or (event.kind not in _PROGRESS and _went_wrong(event.kind, event.text))
     return event.source in SYMPTOM_SOURCES and may_be_starvation(event.kind)
 
 
 def _went_wrong(kind: str, text: str) -> bool:
-    """Whether a kind, or a sentence, tells of something that went wrong and not that it did not."""
+    """Whether a kind, or a sentence, says that something went wrong, and not that it did not."""
     if _WENT_WRONG.search(kind):
         return True
     return any(
@@ -92,7 +92,7 @@ def _went_wrong(kind: str, text: str) -> bool:
 
 
 def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | None = None) -> list[Event]:
-    """The symptoms of a window, oldest first. Of events that cannot be read `notes` tell."""
+    """The symptoms of a window, oldest first. `notes` gets what cannot be read."""
     return [event for event in recorded_symptoms(snapshot, window, notes) if is_symptom(event)]
 
 

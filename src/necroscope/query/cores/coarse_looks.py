@@ -19,7 +19,7 @@ _LEAST_NS = 1000 * _MS_NS
 
 
 class Looked:
-    """The times about which looks tell, by core: disjoint, in order."""
+    """The times that looks cover, by core: disjoint, in order."""
 
     def __init__(self) -> None:
         self._begins: dict[int, list[int]] = {}

@@ -71,7 +71,7 @@ def _looks(times: CoreTime, busy: float, kernel: float, interrupts: float) -> _L
     full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
     nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
     if (coarse := times.coarse).any():
-        # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
+        # An average hides the seconds of its interval: it shows a full core only where the whole of it is full.
         idle_ms = (1.0 - used) * times.whole_ms
         full &= ~coarse | (idle_ms <= _NO_TIME_MS)
         nearly = np.where(coarse, full, nearly)

@@ -1,4 +1,4 @@
-"""Restarts of units and containers, as events tell them: when systemd says they were, and when a look noticed them."""
+"""Restarts of units and containers, from events: when systemd says they were, and when a look noticed them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from necroscope.vocabulary.leak_facts import RestartsOf
 _EXACT = ("unit-start", "unit-failure")
 _AGAIN = ("unit-restart", "container-restart")
 KINDS = frozenset((*_EXACT, *_AGAIN))
-"""Kinds of events that tell of restarts."""
+"""Kinds of events that report restarts."""
 _SUBJECTS_MOST = 100
 _MOMENTS_MOST = 500
 

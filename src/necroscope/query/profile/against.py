@@ -26,7 +26,7 @@ F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]
 _BLOCKS = 12
 _MARKED = frozenset(("", UNKNOWN, "[kernel]", "[jit]", "[inlined]"))
-"""Modules that folded stacks can tell."""
+"""Modules that folded stacks can have."""
 
 
 def blocks(window: Window) -> list[Window]:
@@ -86,7 +86,7 @@ def _one(counts: SampleCounts) -> SampleCounts:
 
 
 def _alike(parts: list[SampleCounts]) -> list[SampleCounts]:
-    """What one of two profiles does not tell is left out of the other, so that the same code is called the same.
+    """What one of two profiles lacks is left out of the other, so that the same code has the same name.
 
     Folded stacks have no modules, and the thread's name as their outermost frame.
     """
@@ -109,7 +109,7 @@ def _without_modules(stack: str) -> str:
 
 
 def _called(name: str, module: str) -> str:
-    """A function without a name is called after its module, as tools write it that tell no modules."""
+    """A function without a name is called after its module, as tools write it that know no modules."""
     if name != UNKNOWN or module in ("", UNKNOWN):
         return name
     return module if module.startswith("[") else f"[{module}]"

@@ -43,7 +43,7 @@ class Profile:
     `seconds` is how much of each window the cores were looked at, `core_seconds` the time of the selected cores in it,
     by their own counters. Where these are missing, as in imported profiles, `counted` is False, and it is the time in
     which samples were taken times the number of cores that any sample is of. What was not looked at is 0 seconds.
-    `per_weight` is the core-seconds that a unit of weight stands for; of events that tell no time, the share. Where
+    `per_weight` is the core-seconds that a unit of weight stands for; of events without time, the share. Where
     samples are of cycles, the weights of the counts are the time that these took (`sample_time`).
     `notes` are sentences about what could not be read, or was left out.
     """
@@ -116,7 +116,7 @@ def _profile(
 
 
 def _shares(select: Select, counts: SampleCounts, notes: Sequence[str]) -> Profile:
-    """Events that tell no time, such as folded stacks: of each, the share of the first window's samples."""
+    """Events without time, such as folded stacks: of each, the share of the first window's samples."""
     one, total = np.ones(len(counts.windows)), float(counts.total()[1][0])
     return Profile(select, counts, 1, one, one, one * 0, 1 / total if total > 0 else 0.0, False, tuple(notes))
 
@@ -130,7 +130,7 @@ def _sampled_seconds(counts: SampleCounts, windows: Sequence[Window], cores: int
 
 
 def _at_once(counts: SampleCounts, seconds: F64s) -> int:
-    """How many cores it takes at least for what was sampled, where samples do not tell theirs."""
+    """The fewest cores that can have run what was sampled, where samples do not say theirs."""
     taken = counts.total()[1] / NS / np.maximum(seconds, _LEAST_S)
     return max(1, math.ceil(float(taken.max(initial=0.0)) - _NEARLY_NONE))
 
@@ -156,7 +156,7 @@ def _counts(
     on_progress: OnProgress | None = None,
     detail: Detail = "samples",
 ) -> tuple[SampleCounts, Select]:
-    """What was counted, and of which events: clocks and cycles both tell the same time, so only one kind counts."""
+    """What was counted, and of which events: clocks and cycles both measure the same time, so only one kind counts."""
     counter = SampleCounter([select.window, *baselines])
     for chunk in timed(snapshot, select, on_progress, baselines, notes, detail):
         counter.add(chunk)
@@ -175,7 +175,7 @@ def _counts(
 def _denominators(times: Sequence[Spent], windows: Sequence[Window]) -> tuple[F64s, F64s, F64s]:
     """Seconds, core-seconds and busy core-seconds of each window, as far as the cores were looked at.
 
-    The look that would tell about the last seconds may not have been yet: these count as those before them.
+    The look that covers the last seconds may be yet to come: these count as those before them.
     """
     found = []
     for time, window in zip(times, windows, strict=True):

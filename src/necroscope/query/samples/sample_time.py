@@ -1,13 +1,13 @@
 """What samples of cycles stand for, in nanoseconds of a core.
 
 A clock's weights are time. Cycles are not: a core counts 800 million a second or 5 billion, and none while it is idle.
-So of each core and second, the busy time that the core's own counters tell is shared among its samples by their cycles.
+So of each core and second, the busy time by the core's own counters is shared among its samples by their cycles.
 
     ns per cycle = busy time of the core in that second / cycles of its samples in it
 
 Where that would make few samples stand for much (samples were lost, or nothing was sampled with interrupts off), and
 where counters are missing for a while, the core's usual ratio counts. Without any counters, as in imported files,
-samples tell it by themselves: of a core that works without a break, the time from one sample to the next is what the
+samples show it by themselves: of a core that works without a break, the time from one sample to the next is what the
 period of the second one took.
 
 Sums of hours do not say which core they are of: these are spread over the busy time of all cores together.
@@ -41,7 +41,7 @@ _MOST_SLOTS = 900
 # A slot's own ratio counts with so much busy time and so many of the usual samples in it.
 _TELLING_NS, _ENOUGH_SAMPLES = NS // 20, 0.5
 _COVERED = 0.5
-# Gaps between samples that tell how long a period took; the shortest quarter of a core's are those without a pause.
+# Gaps between samples that show how long a period took; the shortest quarter of a core's are those without a pause.
 _GAPS_NS = (NS // 10_000, 2 * NS)
 _WITHOUT_PAUSE, _LEAST_GAPS, _MOST_GAPS = 0.25, 8, 20_000
 # How far apart the speeds of two cores of one machine are, at the most.
@@ -203,7 +203,7 @@ def _busy(times: CoreTime, cpus: I64s, slots: _Slots) -> F64s:
             passed = _between(begin, end, np.ones(end.size), slots)
             worked = _between(begin, end, share[of_core], slots)
             covered = passed / (slots.ends - slots.begins + 1)
-            # The look that tells of the last second may not have been yet.
+            # The look that covers the last second may be yet to come.
             scaled = worked if slots.whole else worked / np.maximum(covered, 1e-9)
             found[row] = np.where(covered >= (1e-9 if slots.whole else _COVERED), scaled, np.nan)
     some = ~np.isnan(found[:-1]).all(axis=0)

@@ -76,7 +76,7 @@ def _serve(number: int, work: Work, parent: int, pipe: int, foreign: list[int]) 
         for one in foreign:
             os.close(one)
         if os.getppid() == parent:
-            _tell(pipe, _outcome(number, work, pipe))
+            _send(pipe, _outcome(number, work, pipe))
     finally:
         os._exit(0)
 
@@ -88,7 +88,7 @@ def _outcome(number: int, work: Work, pipe: int) -> dict[str, Any]:
         nonlocal reported
         if done >= reported + _STEP:
             reported = done
-            _tell(pipe, {"done": done})
+            _send(pipe, {"done": done})
 
     try:
         return {"result": work(number, progress)}
@@ -98,7 +98,7 @@ def _outcome(number: int, work: Work, pipe: int) -> dict[str, Any]:
         return {"error": "", "message": traceback.format_exc(), "hint": ""}
 
 
-def _tell(pipe: int, message: dict[str, Any]) -> None:
+def _send(pipe: int, message: dict[str, Any]) -> None:
     data = json.dumps(message).encode() + b"\n"
     while data:
         data = data[os.write(pipe, data) :]

@@ -1,7 +1,7 @@
 """pprof's profile.proto, gzipped: for `go tool pprof`, Pyroscope, Parca, Speedscope, Perfetto.
 
 A sample has two values: how many samples of the recording it stands for, and their weight (cpu in nanoseconds, or
-the number of events such as cycles). Its labels tell process, thread, cgroup and, when one core was chosen, the core.
+the number of events such as cycles). Its labels are process, thread, cgroup and, when one core was chosen, the core.
 Modules are mappings, without addresses: symbols were resolved when they were recorded.
 """
 

@@ -162,7 +162,7 @@ def _notes(groups: Sequence[Sequence[Mark]], shown: Grid, grid: Grid, top: float
 
 
 def _data(shown: Grid, names: Sequence[str], scale: float, left: float, inner: float, tall: int) -> dict[str, str]:
-    """What the script needs to tell the value below the pointer: each value as a byte, 255 for unknown."""
+    """What the script needs to show the value below the pointer: each value as a byte, 255 for unknown."""
     parts = np.clip(np.nan_to_num(shown.values / scale) * 250, 0, 254).astype(np.uint8)
     parts[np.isnan(shown.values)] = 255
     return {

@@ -15,7 +15,7 @@ from rich.text import Text
 from necroscope.clock import NS
 from necroscope.quantity import count, plural, span
 from necroscope.query.cores.grid import Grid, Mark
-from necroscope.query.cores.hottest import Hot, hottest
+from necroscope.query.cores.hottest import HotRow, hottest
 from necroscope.show.caption import Caption, utc
 from necroscope.show.cells import cut, listed, padded, stacked
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
@@ -196,7 +196,7 @@ def _mark_line(number: int, mark: Mark, shown: Grid, width: int) -> Text:
     return line
 
 
-def _hottest(rows: Sequence[Hot], grid: Grid, width: int) -> Iterator[Text]:
+def _hottest(rows: Sequence[HotRow], grid: Grid, width: int) -> Iterator[Text]:
     if not rows or len(grid.rows) < 2:
         return
     name = min(max(len(plain(hot.row)) for hot in rows), max(8, width - 48))

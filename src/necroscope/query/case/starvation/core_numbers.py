@@ -1,5 +1,5 @@
 """Numbers of the starved core itself: how fast it was, how busy the one that shares its hardware, what it usually does.
-Absent where the machine does not tell."""
+Absent where the machine does not say."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def speed_of(signals: Mapping[str, list[Series]], times: CoreTime, run: Run, qui
 
 
 def usual_modes(times: CoreTime, run: Run, quiet: Sequence[Window]) -> Numbers:
-    """`core_user_before`, `core_steal_before` and so on; nothing where no counter tells of quiet times."""
+    """`core_user_before`, `core_steal_before` and so on; nothing where no counter covers quiet times."""
     own = times.close().of(frozenset({run.cpu}))
     spent = np.zeros(len(MODES))
     for window in quiet:

@@ -32,7 +32,7 @@ from necroscope.vocabulary.case import Callers, LineUp, Run, Starvation, Wait
 from necroscope.vocabulary.event import Window
 
 _SHORT = Bounds(suspects=4, stacks=0, everybody=0)
-# Counters tell rates of quiet times before a run.
+# Counters give the rates of quiet times before a run.
 _COUNTED_BEFORE_NS, _COUNTED_AFTER_NS = 640 * NS, 100 * NS
 _OOM_BEFORE_NS, _OOM_AFTER_NS = 5 * NS, 30 * NS
 _OOM = "oom-kill"
