@@ -1,4 +1,4 @@
-"""What has changed between two windows, each change told once: where it happens, not at each of its callers."""
+"""What has changed between two windows, each change named once: where it happens, not at each of its callers."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rich.cells import cell_len
-
 from necroscope.query.profile.flame import Box, Flame
-from necroscope.show.cells import cut
-from necroscope.show.frame_label import frame_label
-from necroscope.show.plain import plain
 
 # A callee that has this much of its caller's change is where the change comes from.
 _SAME = 0.9
-_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A function on a path, called by itself so many `times` in a row."""
+
+    name: str
+    module: str
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A significant change at a box. `path` is from the outermost frame to it, recursion as `name ×3`.
-
-    So many `callers` above it changed alike.
-    """
+    """A significant change at a box. `path` is from the outermost function to it; so many `callers` above it changed
+    alike."""
 
     box: Box
-    path: tuple[str, ...]
+    path: tuple[Step, ...]
     callers: int
 
 
@@ -78,30 +79,10 @@ def _passed_on(boxes: Sequence[Box], above: Sequence[int]) -> dict[int, int]:
     return passed
 
 
-def _path(boxes: Sequence[Box], above: Sequence[int], place: int) -> tuple[str, ...]:
+def _path(boxes: Sequence[Box], above: Sequence[int], place: int) -> tuple[Step, ...]:
     found = []
     while above[place] >= 0:
-        found.append(_name(boxes[place]))
+        found.append((boxes[place].name, boxes[place].module))
         place = above[place]
-    runs = [(name, sum(1 for _ in same)) for name, same in groupby(found[::-1] or [_name(boxes[place])])]
-    return tuple(name if times == 1 else f"{name} ×{times}" for name, times in runs)
-
-
-def _name(box: Box) -> str:
-    return plain(frame_label(box.name, box.module)[:_NAME])
-
-
-def chance_said(chance: float) -> str:
-    """How likely the change is by chance."""
-    return f"{100 * chance:.2f} %" if chance >= 0.0001 else "<0.01 %"
-
-
-def tail_of(path: Sequence[str], width: int) -> str:
-    """As many inner frames as fit in the width, innermost last; the innermost itself is cut when it must be."""
-    text = cut(path[-1], width)
-    for place in range(len(path) - 2, -1, -1):
-        longer = f"{path[place]} › {text}"
-        if cell_len(longer) + (4 if place else 0) > width:
-            return f"… › {text}" if cell_len(text) + 4 <= width else text
-        text = longer
-    return text
+    functions = found[::-1] or [(boxes[place].name, boxes[place].module)]
+    return tuple(Step(*function, sum(1 for _ in same)) for function, same in groupby(functions))

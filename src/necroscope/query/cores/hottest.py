@@ -1,4 +1,4 @@
-"""The rows of a heat map that stand out, by name and in figures: what a picture of 96 rows cannot tell exactly."""
+"""The rows of a heat map that stand out, by name and in figures: what a picture of 96 rows cannot show exactly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from necroscope.query.cores.grid import Grid
 
 
 @dataclass(frozen=True, slots=True)
-class Hot:
+class HotRow:
     """A row: its mean, its highest value, and when it was first (nearly) that high."""
 
     row: str
@@ -19,7 +19,7 @@ class Hot:
     at_ns: int
 
 
-def hottest(grid: Grid, number: int) -> tuple[Hot, ...]:
+def hottest(grid: Grid, number: int) -> tuple[HotRow, ...]:
     """So many rows, the hottest first: by the mean of their highest tenth, so that bursts count as well as load."""
     values = np.nan_to_num(grid.values, nan=-np.inf)
     if not values.size:
@@ -34,18 +34,5 @@ def hottest(grid: Grid, number: int) -> tuple[Hot, ...]:
         row = int(known[place])
         most = float(values[row].max())
         first = int(np.argmax(values[row] >= most - 0.05 * abs(most)))
-        found.append(Hot(grid.rows[row], float(mean[place]), most, grid.from_ns + first * grid.column_ns))
+        found.append(HotRow(grid.rows[row], float(mean[place]), most, grid.from_ns + first * grid.column_ns))
     return tuple(found)
-
-
-def scale_of(grid: Grid, top: float | None) -> float:
-    """The value with the hottest colour: `top`, or else the highest value there is."""
-    if top is not None and top > 0:
-        return top
-    known = grid.values[np.isfinite(grid.values)]
-    return max(float(known.max()), 1e-9) if known.size else 1.0
-
-
-def percent(part: float) -> str:
-    """98 %; with a decimal below ten."""
-    return f"{100 * part:.0f} %" if part >= 0.0995 or part <= 0 else f"{100 * part:.1f} %"

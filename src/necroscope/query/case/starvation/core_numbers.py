@@ -1,8 +1,11 @@
-"""How fast a core was, and how busy the one that shares its hardware: absent where the machine does not tell."""
+"""Numbers of the starved core itself: how fast it was, how busy the one that shares its hardware, what it usually does.
+Absent where the machine does not say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from necroscope.query.case.starvation.numbers import Numbers, of_core
 from necroscope.query.cores.core_time import CoreTime
@@ -10,6 +13,7 @@ from necroscope.query.cores.starved import mean_busy
 from necroscope.query.series import Series
 from necroscope.vocabulary.case import Run
 from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.model import MODES
 
 _FREQUENCIES = ("cpu_frequency_hertz", "cpu_frequency_max_hertz")
 
@@ -31,6 +35,21 @@ def speed_of(signals: Mapping[str, list[Series]], times: CoreTime, run: Run, qui
         before = [busy for window in quiet if (busy := mean_busy(other, window)) is not None]
         _both(found, "sibling_busy", mean_busy(other, run.window), before)
     return found
+
+
+def usual_modes(times: CoreTime, run: Run, quiet: Sequence[Window]) -> Numbers:
+    """`core_user_before`, `core_steal_before` and so on; nothing where no counter covers quiet times."""
+    own = times.close().of(frozenset({run.cpu}))
+    spent = np.zeros(len(MODES))
+    for window in quiet:
+        near = own.within(window)
+        spent += (near.spent * near.share_in(window)[:, None]).sum(axis=0)
+    total = float(spent.sum())
+    if not total:
+        return {}
+    return {
+        f"core_{mode}_before": float(value) / total for mode, value in zip(MODES, spent, strict=True) if mode != "idle"
+    }
 
 
 def _both(found: Numbers, name: str, now: float | None, before: Sequence[float]) -> None:
