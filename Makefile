@@ -9,7 +9,7 @@ TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo check test test-kernels lint bench damage attack clean
+.PHONY: help setup demo check unit test test-kernels lint bench damage attack clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
@@ -38,8 +38,11 @@ lint: setup
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
 
-check: lint
-	@$(VENV)/bin/pytest -q -m unit
+check: setup
+	@$(MAKE) --no-print-directory --jobs 2 lint unit
+
+unit: setup
+	@$(VENV)/bin/pytest -q -m unit --hypothesis-profile=check
 
 test: setup
 	@tools/system-packages $(TEST_PACKAGES)
