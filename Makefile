@@ -9,7 +9,11 @@ TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo check unit test test-kernels lint bench damage attack clean
+# Unit tests run in two processes at once: these rooms take about as long as all others.
+HALF := tests/cli tests/diagnose tests/query
+UNIT = $(VENV)/bin/pytest -q -m unit --hypothesis-profile=check
+
+.PHONY: help setup demo check unit-1 unit-2 test test-kernels lint bench damage attack clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
@@ -39,10 +43,13 @@ lint: setup
 	@$(VENV)/bin/lint-imports
 
 check: setup
-	@$(MAKE) --no-print-directory --jobs 2 lint unit
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint unit-1 unit-2
 
-unit: setup
-	@$(VENV)/bin/pytest -q -m unit --hypothesis-profile=check
+unit-1: setup
+	@$(UNIT) $(HALF)
+
+unit-2: setup
+	@$(UNIT) tests $(addprefix --ignore=,$(HALF))
 
 test: setup
 	@tools/system-packages $(TEST_PACKAGES)
