@@ -17,7 +17,7 @@ UNIT = $(VENV)/bin/pytest -q -m unit --hypothesis-profile=check
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
-	@echo "make check   lint, types, layers and unit tests: no root, no real kernel, no processes (90 seconds)"
+	@echo "make check   lint, types, layers and unit tests: no root, no real kernel, no processes"
 	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
 	@echo "make test-kernels  boot Debian's kernels in QEMU and run Necroscope in them (20 minutes; needs an archive of packages)"
 	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
