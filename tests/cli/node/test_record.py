@@ -17,6 +17,8 @@ from stage.processes import wait_for
 from stage.program import Program
 from stage.recorders import PROGRAM, recorder, stop
 
+pytestmark = pytest.mark.slow
+
 STATUS = RecorderStatus(
     seconds=3725.0,
     samples=1000,
