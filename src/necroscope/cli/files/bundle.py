@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.options import Span, console, output_options
 from necroscope.cli.shared.progress import progress
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ class Made:
     words: tuple[str, ...] = ()
 
 
-@click.command()
+@click.command(epilog=RULE)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--now", is_flag=True, help="Capture this instant of this host instead; needs no recording.")
 @click.option("--from", "from_ns", type=Instant(), help="From this time on: -10m, 14:03:07, ISO 8601.")
 @click.option("--to", "to_ns", type=Instant(), help="Up to this time.")
 @click.option("--at", "at_ns", type=Instant(), help="Around this time (see --before, --after).")
-@click.option("--event", help="Around an event: its id (`necroscope events --json`), or a kind, for the last of it.")
+@event_option("Around an event: its id, as `necroscope events` prints it, or a kind (its latest occurrence).")
 @click.option("--before", "before_s", type=Span(), help="With --at or --event: so long before (5m).")
 @click.option("--after", "after_s", type=Span(), help="With --at or --event: so long after (1m).")
 @click.option("--redact", is_flag=True, help="Replace the names of hosts, processes, units, functions and files.")
@@ -121,8 +122,8 @@ def _window(file: Path, folder: Path | None, given: dict[str, Any], redact: bool
     window, words = _chosen(opened, given)
     redactor = Redactor() if redact else None
     change = redactor or (lambda tables: tables)
-    with _beside(file) as temporary, progress("packing", no_color, quiet) as told:
-        made = again(lambda: excerpt(opened, window, Path(temporary) / "store", change, told, MOST_BYTES))
+    with _beside(file) as temporary, progress("packing", no_color, quiet) as on_progress:
+        made = again(lambda: excerpt(opened, window, Path(temporary) / "store", change, on_progress, MOST_BYTES))
         say(made.notes)
         if not made.rows:
             raise _nothing(opened, words)

@@ -50,8 +50,8 @@ def verify(
     packed = context.params.get("bundle") is not None
     if set_aside and packed:
         raise BadInput("Nothing of a bundle can be set aside.", "leave --set-aside out, and make the bundle again")
-    with progress("verifying", no_color, quiet or as_json) as told:
-        found = check_store(to_read(store), told, set_aside)
+    with progress("verifying", no_color, quiet or as_json) as on_progress:
+        found = check_store(to_read(store), on_progress, set_aside)
     if packed:
         # Unpacking verified the checksum over all of it.
         found.unverifiable.clear()

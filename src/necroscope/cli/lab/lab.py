@@ -124,9 +124,7 @@ def run(
     with _folder(store, f"necroscope-{name}-{seed}-") as folder:
         outcome = play(scenario, seed, folder, for_s, say, beside)
     if as_json:
-        _write(
-            {"schema": "necroscope.lab.run/1", "happened": outcome.happened, "folder": str(folder), **_told(outcome)}
-        )
+        _write({"schema": "necroscope.lab.run/1", "happened": outcome.happened, "folder": str(folder), **_run(outcome)})
     elif not quiet:
         _report(console(no_color), outcome)
     if not outcome.happened:
@@ -247,7 +245,7 @@ def teller(out: Console, quiet: bool) -> Callable[[str], None]:
     return say
 
 
-def _told(outcome: Outcome) -> dict[str, object]:
+def _run(outcome: Outcome) -> dict[str, object]:
     return {"seconds": round(outcome.seconds, 1), "truth": outcome.truth}
 
 

@@ -10,18 +10,20 @@ import click
 from necroscope.cli.shared.against import Against, is_file
 from necroscope.cli.shared.options import console
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.window_query import look, window_json, write
+from necroscope.cli.shared.times import RULE
+from necroscope.cli.shared.window_query import exit_code, look, write
 from necroscope.cli.shared.windows import Wanted, window_options
 
 if TYPE_CHECKING:
-    from necroscope.cli.shared.window_query import Looked
     from necroscope.query.profile.flame import Flame
+    from necroscope.query.profile.looked import Looked
     from necroscope.show.caption import Caption
 
+_NOTHING = "There is nothing to compare the window with."
 _SUFFIXES = (".svg", ".png", ".folded", ".txt")
 
 
-@click.command()
+@click.command(epilog=RULE)
 @store_options
 @window_options
 @click.option(
@@ -33,7 +35,7 @@ _SUFFIXES = (".svg", ".png", ".folded", ".txt")
 @click.option("--idle", is_flag=True, help="With the stacks of idle cores, which are left out otherwise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the layout as one JSON document (docs/json.md).")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but what was asked for.")
-@click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured too).")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 def flame(
     store: Path | None,
     wanted: Wanted,
@@ -60,7 +62,7 @@ def flame(
       necroscope flame --diff --against last-week.perf.data -o since.svg
       necroscope flame --from -1m --process node-agent -o agent.folded
     """
-    from necroscope.errors import BadInput
+    from necroscope.errors import BadInput, Unavailable
     from necroscope.query.profile.flame import NARROWEST
     from necroscope.query.profile.flame import flame as layout
     from necroscope.query.profile.tree import tree
@@ -73,15 +75,14 @@ def flame(
     looked = look(store, wanted, against if diff else "none", no_color, quiet or as_json, idle, detail="stacks")
     made = looked.profile
     if diff and not looked.compared:
-        hint = "nobody took samples at other times near it, or only around symptoms; a shorter window may find some"
         if not made.timed:
-            hint = "folded stacks tell no time; leave --diff away"
-        raise BadInput("There is nothing to compare the window with.", hint)
+            raise BadInput(_NOTHING, "folded stacks tell no time; leave out --diff")
+        raise Unavailable(_NOTHING, looked.uncompared)
     if output is not None and output.suffix == ".folded":
         from necroscope.show.export.folded import lines
 
         write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
-        return looked.exit_code
+        return exit_code(looked)
     branches = tree(made.ledger, narrowest=NARROWEST, by_task=made.timed)
     graph = layout(branches, made.seconds, made.core_seconds, made.per_weight)
     if as_json:
@@ -90,16 +91,17 @@ def flame(
         _draw(looked, graph, output, quiet)
     elif not quiet:
         _show(looked, graph, max_rows, no_color)
-    return looked.exit_code
+    return exit_code(looked)
 
 
 def _caption(looked: Looked) -> Caption:
     from necroscope.show.caption import Caption
+    from necroscope.show.window import baseline
 
     made = looked.profile
     if not made.timed:
         return Caption("Folded stacks tell no time: 1.00 stands for all that they count")
-    return Caption("", made.select.window, made.cores, looked.baseline if looked.compared else "")
+    return Caption("", made.select.window, made.cores, baseline(looked) if looked.compared else "")
 
 
 def _show(looked: Looked, graph: Flame, max_rows: int, no_color: bool) -> None:
@@ -131,6 +133,8 @@ def _print_json(looked: Looked, graph: Flame) -> None:
     import json
     from dataclasses import asdict
 
+    from necroscope.show.window import window_document
+
     boxes = [{**asdict(box), "significant": box.significant} for box in graph.boxes]
-    document = {"schema": "necroscope.flame/1", **window_json(looked), "hidden": graph.hidden, "boxes": boxes}
+    document = {"schema": "necroscope.flame/1", **window_document(looked), "hidden": graph.hidden, "boxes": boxes}
     click.echo(json.dumps(document, indent=2))

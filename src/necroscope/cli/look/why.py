@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from necroscope.cli.shared.blindness import refuse_blank
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import heard
 from necroscope.cli.shared.options import config_option, console, output_options
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -99,10 +100,10 @@ class _Keep:
         click.echo(f"read it with: necroscope why --case {shlex.quote(name)}", err=True)
 
 
-@click.command()
+@click.command(epilog=RULE)
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
-@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind (its latest occurrence).")
+@event_option("This event: its id, as `necroscope events` prints it, or a kind (its latest occurrence).")
 @click.option("--all", "every", is_flag=True, help="Every symptom, those of one cause together.")
 @click.option(
     "--case",

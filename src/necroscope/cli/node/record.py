@@ -34,7 +34,7 @@ _PLACES = "$NECROSCOPE_STORE, else /var/lib/necroscope for root and ~/.local/sta
 @click.option("--for", "for_s", type=Span(), help="Stop after this long; without it, until Ctrl-C, SIGTERM or SIGHUP.")
 @click.option("--no-perf", is_flag=True, help="Sensors only, no profile.")
 @click.option("-q", "--quiet", is_flag=True, help="No status line, no word about what cannot be seen.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 @click.option(
     "--kernel-log",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from necroscope.cli.shared.blindness import without_samples
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.options import Span
 from necroscope.cli.shared.times import Instant
 from necroscope.clock import NS, iso
@@ -74,9 +74,7 @@ _OPTIONS = (
     click.option("--from", "from_ns", type=Instant(), help="From this time on: -10m, 14:03:07, ISO 8601."),
     click.option("--to", "to_ns", type=Instant(), help="Up to this time."),
     click.option("--at", "at_ns", type=Instant(), help="Around this time (see --before, --after)."),
-    click.option(
-        "--event", help="Around an event: its id (`necroscope events --json`), or a kind, for the last of it."
-    ),
+    event_option("Around an event: its id, as `necroscope events` prints it, or a kind (its latest occurrence)."),
     click.option("--before", "before_s", type=Span(), help=f"With --at or --event: so long before ({BEFORE_S:.0f}s)."),
     click.option("--after", "after_s", type=Span(), help=f"With --at or --event: so long after ({AFTER_S:.0f}s)."),
     click.option("--cpu", "cpus", type=Cores(), help="Only these cores: 3, or 0-3,8."),
@@ -148,6 +146,8 @@ def _extent(store: Store, counters: bool) -> Window:
     try:
         return extent(snapshot)
     except BadInput as error:
+        from necroscope.query.samples.no_samples import without_samples
+
         raise without_samples(store, error) from error
 
 
@@ -165,13 +165,14 @@ def _around(store: Store, wanted: Wanted) -> tuple[Window, str]:
 
 def _event(store: Store, name: str) -> tuple[int, str]:
     """When an event happened, and which it was: by id, or the last of a kind."""
-    from necroscope.query.landmarks import find_event
+    from necroscope.query.event_names import find_event, kinds_there, no_such
 
     # A second look, as the segment that has it may have been merged away during the first one.
     for _ in range(2):
-        if found := find_event(store.snapshot(), name):
-            return found
-    raise BadInput(f"The store has no event {name}.", "`necroscope events --json` lists them with their ids")
+        snapshot = store.snapshot()
+        if event := find_event(snapshot, name):
+            return event.at_ns, f"around {event.kind} {event.subject}".rstrip()
+    raise no_such("event", name, kinds_there(snapshot))
 
 
 def _processes(given: tuple[str, ...]) -> tuple[frozenset[int], frozenset[str]]:

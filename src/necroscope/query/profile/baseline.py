@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from necroscope.clock import NS
+from necroscope.query.coverage import profiled
+from necroscope.query.landmarks import symptoms
+from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Window
 
 MOST = 24
@@ -14,6 +17,16 @@ BEFORE_NS, AFTER_NS = 60 * NS, 15 * NS
 NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
 """How far before and after symptoms is quiet: a recording so short that nothing is left is looked at nearer to them."""
 _ENOUGH = 2
+
+
+def usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], list[Window]]:
+    """When samples were taken, in the window and near it, and, to `compare`, the windows that show what is normal."""
+    near = window[0] - WITHIN_NS - AFTER_NS, window[1] + WITHIN_NS + BEFORE_NS
+    snapshot = store.snapshot(near if compare else window)
+    sampled = profiled(snapshot)
+    if not compare:
+        return sampled, []
+    return sampled, baselines(window, sampled, [event.at_ns for event in symptoms(snapshot, near)])
 
 
 def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int], most: int = MOST) -> list[Window]:
