@@ -8,6 +8,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -37,6 +39,40 @@ def test_every_verb_is_in_the_readme_and_has_help_with_examples(verb: str) -> No
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
+
+
+def _examples(command: click.Command, path: str) -> Iterator[str]:
+    """The commands of a help's examples, of those below a group too, without what stands beside them."""
+    for line in (command.help or "").partition("Example")[2].splitlines():
+        if found := re.match(r" +(?:sudo )?necroscope (.*?)(?: {2,}.*)?$", line):
+            yield found[1]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _examples(below, f"{path} {name}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_examples_of_every_help_can_be_typed(verb: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Options and values are taken as they stand, where the files that they name are there."""
+    monkeypatch.chdir(tmp_path)
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    examples = list(_examples(command, verb))
+    assert examples
+    for example in examples:
+        words = list(takewhile(lambda word: word not in ("|", ">"), shlex.split(example)))
+        for word in words:
+            if re.fullmatch(r"[a-z0-9-]+\.[a-z.]+", word):
+                (tmp_path / word).touch()
+        taken = main
+        while isinstance(taken, click.Group):
+            name, found, words = taken.resolve_command(click.Context(taken), words)
+            assert found is not None, example
+            taken = found
+        assert taken.make_context(name, words) is not None, example
 
 
 def test_every_schema_is_documented_under_a_heading_of_its_own_and_no_other() -> None:

@@ -66,6 +66,18 @@ def test_a_reader_that_never_was_is_told_by_tables_too() -> None:
         assert running.wait(60) == SIGPIPE
 
 
+@pytest.mark.parametrize("verb", [(), ("lab",)])
+def test_who_gives_no_verb_gets_the_help_as_it_is(necroscope: Program, verb: tuple[str, ...]) -> None:
+    ran = necroscope(*verb)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == necroscope(*verb, "--help").out
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_fits_the_terminal(necroscope: Program, columns: int) -> None:
+    assert max(map(len, necroscope("--help", columns=columns).out.splitlines())) <= columns
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_completion(necroscope: Program, shell: str) -> None:
     ran = necroscope("completion", shell)

@@ -78,7 +78,7 @@ def test_own_folders_are_honoured_and_the_later_wins(tmp_path: Path, monkeypatch
 
 
 def test_what_is_no_scenario_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no scenario 'nothing'"):
+    with pytest.raises(BadInput, match="There is no scenario 'nothing'"):
         catalogue.find("nothing")
     with pytest.raises(BadInput, match="is not a folder"):
         catalogue.scenarios([tmp_path / "missing"])

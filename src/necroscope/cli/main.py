@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -14,14 +15,14 @@ import click
 
 from necroscope import __version__
 from necroscope.cli.shared.times import RULE
-from necroscope.errors import NecroscopeError
+from necroscope.errors import BadInput, NecroscopeError
 
 NAME = "necroscope"
 VERBS: dict[str, str] = {
     "scan": "Is this node sick, now?",
     "record": "The flight recorder, in the foreground.",
     "why": "The cause of a symptom, its evidence, and what to do.",
-    "events": "What happened: symptoms, restarts, cgroups born and removed, marks.",
+    "events": "What happened: symptoms, marks, restarts, gaps, each with an id.",
     "top": "Who took the cores in a window, and what of it is unusual.",
     "heatmap": "Each core over time, or the inside of seconds.",
     "flame": "A flame graph of a window, also against normal.",
@@ -62,9 +63,11 @@ Exit codes:
   0  nothing wrong found
   1  something wrong found
   2  bad usage or input
-  3  this environment cannot do it (permission, tool, kernel feature), or the answer is inconclusive
+  3  it cannot be done here (permission, tool, kernel feature), or the answer
+     is inconclusive
   4  internal error, a defect of ours
-  130 interrupted; 141 the reader of the output went away (| head)
+  130  interrupted
+  141  the reader of the output went away (| head)
 """
 
 
@@ -84,6 +87,16 @@ class Verbs(click.Group):
         module = _MODULES[cmd_name]
         command: click.Command = getattr(import_module(f"necroscope.cli.{module}"), module.rpartition(".")[2])
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A mistyped verb is answered with those that look like it."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], VERBS, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else "necroscope --help lists the verbs"
+            raise BadInput(f"There is no verb {args[0]}.", hint)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """click itself would take a reader that went away for exit code 1."""
@@ -122,6 +135,9 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(_carried_out(arguments))
     except click.Abort:
         sys.exit(_say("stopped.", "", 130))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         hint = error.ctx.command_path + " --help" if isinstance(error, click.UsageError) and error.ctx else ""
         sys.exit(_say(error.format_message(), f"see {hint}" if hint else "", 2))

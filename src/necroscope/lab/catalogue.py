@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 
@@ -50,7 +51,9 @@ def find(name: str, extra: Sequence[Path] = ()) -> Scenario:
     """The scenario of this name."""
     known = scenarios(extra)
     if name not in known:
-        raise BadInput(f"there is no scenario {name!r}", f"known are {', '.join(known)}")
+        near = get_close_matches(name, known)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`necroscope lab list` has them"
+        raise BadInput(f"There is no scenario {name!r}.", hint)
     return known[name]
 
 

@@ -101,8 +101,8 @@ def _listed(row: dict[str, Any]) -> ListedEvent:
 
 
 def _is_complaint(event: Event) -> bool:
-    """Somebody suffered, from a core or from hardware."""
+    """Somebody told of trouble, and not only of what is worth mentioning."""
     if is_symptom(event):
         return True
     kind = catalogue().kinds.get(event.kind)
-    return event.source in SYMPTOM_SOURCES and kind is not None and kind.severity == "critical"
+    return event.source in SYMPTOM_SOURCES and kind is not None and kind.severity != "info"

@@ -22,7 +22,7 @@ def headline(looked: Looked) -> str:
     busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
     counted = "" if made.counted else f"; no core counters, so {_uncounted(made)}"
     shown = "" if looked.conclusive else f"; only {span(float(made.seconds[0]))} of it was recorded"
-    return f"{looked.words}{shown}\n{cores(float(busy))} of {made.cores} cores busy{counted}{_against(looked)}"
+    return f"{plain(looked.words)}{shown}\n{cores(float(busy))} of {made.cores} cores busy{counted}{_against(looked)}"
 
 
 def baseline(looked: Looked) -> str:
@@ -58,7 +58,7 @@ def _untimed(looked: Looked) -> str:
     samples = plural(int(made.ledger.samples[made.ledger.window == 0].sum()), "sample")
     folded = made.ledger.event == FOLDED
     what = "in folded stacks, which tell" if folded else f"of {plain(made.ledger.event)}, which tells"
-    return f"{looked.words}\n{samples} {what} no time: shares are of these"
+    return f"{plain(looked.words)}\n{samples} {what} no time: shares are of these"
 
 
 def _uncounted(made: Profile) -> str:

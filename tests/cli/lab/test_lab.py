@@ -63,8 +63,9 @@ def test_what_cannot_be_played_is_refused_with_its_need(necroscope: Program, own
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("lab", "run", "nothing"), "there is no scenario 'nothing'"),
-        (("lab", "describe", "nothing"), "there is no scenario 'nothing'"),
+        (("lab", "run", "nothing"), "There is no scenario 'nothing'"),
+        (("lab", "describe", "seed-incident"), "did you mean seeds-incident"),
+        (("lab", "describe", "nothing"), "There is no scenario 'nothing'"),
         (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is not a folder"),
         (("lab", "score", "--seeds", "1,x"), "'1,x' are no seeds"),
         (("lab", "score", "--seeds", "9-1", "--recorded", "/nowhere/at/all"), "'9-1' are no seeds"),

@@ -96,8 +96,8 @@ def test_files(necroscope: Program, store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "x.gif"), "x.gif names no picture"),
-        (("--diff", "-o", "x.folded"), "x.folded names no picture"),
+        (("-o", "x.gif"), "x.gif has no ending that"),
+        (("--diff", "-o", "x.folded"), "x.folded has no ending that"),
         (("-o", "/nonexistent/x.svg"), "/nonexistent/x.svg cannot be written"),
         (("-o", "/nonexistent/x.folded"), "/nonexistent/x.folded cannot be written"),
     ],

@@ -108,7 +108,8 @@ def test_thresholds_can_be_set(necroscope: Program, captured: Lay, tmp_path: Pat
     ("arguments", "complaint"),
     [
         (["scan", "--nonsense"], "No such option"),
-        (["scn"], "No such command"),
+        (["scn"], "There is no verb scn.\n  hint: did you mean scan?"),
+        (["zzz"], "There is no verb zzz.\n  hint: necroscope --help lists the verbs"),
         (["scan", "--for", "soon"], "no length of time"),
         (["scan", "--root", "/absent"], "not a directory"),
         (["scan", "--bundle", "/absent"], "does not exist"),

@@ -63,7 +63,7 @@ def demo(no_color: bool, seed: int | None, shipped: bool, keep: Path | None, dis
 
 
 def _live(out: Console, seed: int, keep: Path | None, disposable_machine: bool) -> None:
-    from necroscope.cli.lab.lab import teller
+    from necroscope.cli.lab.lab import progress_lines
     from necroscope.lab.catalogue import find
     from necroscope.lab.neighbours import refuse_neighbours
     from necroscope.lab.runner import SHOWN, missing, run
@@ -73,7 +73,7 @@ def _live(out: Console, seed: int, keep: Path | None, disposable_machine: bool) 
         refuse_neighbours()
     with _folder(keep, f"{SHOWN}{os.getpid()}-") as folder:
         _say(out, f"1/3  {scenario.summary} Seed {seed}.")
-        outcome = run(scenario, seed, folder, SECONDS, teller(out, quiet=False))
+        outcome = run(scenario, seed, folder, SECONDS, progress_lines(out, quiet=False))
         truth = outcome.truth
         _say(out, "2/3  All of it is gone again, the recording is here. necroscope why:")
         _explain(out, outcome.store / "store")

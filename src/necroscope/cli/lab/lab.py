@@ -120,7 +120,7 @@ def run(
     scenario = find(name, folders)
     if not disposable_machine:
         refuse_neighbours()
-    say = teller(console(no_color, stderr=True), quiet or as_json)
+    say = progress_lines(console(no_color, stderr=True), quiet or as_json)
     with _folder(store, f"necroscope-{name}-{seed}-") as folder:
         outcome = play(scenario, seed, folder, for_s, say, beside)
     if as_json:
@@ -230,7 +230,7 @@ def _table(out: Console, found: list[tuple[Scenario, list[str]]]) -> None:
     out.print(table)
 
 
-def teller(out: Console, quiet: bool) -> Callable[[str], None]:
+def progress_lines(out: Console, quiet: bool) -> Callable[[str], None]:
     """Says how it goes, with the seconds since the beginning."""
     from rich.text import Text
 

@@ -73,7 +73,7 @@ def score(
       necroscope lab score --seeds 1,2,3 --only seeds-incident --store /tmp/runs
       necroscope lab score --recorded /tmp/runs
     """
-    from necroscope.cli.lab.lab import teller
+    from necroscope.cli.lab.lab import progress_lines
     from necroscope.errors import Unavailable
     from necroscope.lab.catalogue import find, scenarios
     from necroscope.lab.neighbours import refuse_neighbours
@@ -90,7 +90,7 @@ def score(
         chosen = [find(name, folders) for name in only] or list(scenarios(folders).values())
         if not disposable_machine:
             refuse_neighbours()
-        say = teller(console(no_color, stderr=True), quiet)
+        say = progress_lines(console(no_color, stderr=True), quiet)
         judgements = []
         for one in scoring.played(chosen, seeds or [1], store, for_s or _LASTS_S, say):
             if isinstance(one, scoring.LeftOut):

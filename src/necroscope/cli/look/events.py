@@ -23,6 +23,7 @@ _FOUND = 1
 @click.option(
     "--kind",
     "kinds",
+    metavar="KIND",
     multiple=True,
     shell_complete=complete_kinds,
     help="Only events of this kind; may be given several times.",

@@ -17,8 +17,9 @@ from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.progress import progress
 from necroscope.cli.shared.sources import store_options
 from necroscope.cli.shared.times import RULE
-from necroscope.cli.shared.windows import Wanted, chosen, window_options
+from necroscope.cli.shared.windows import window_options
 from necroscope.errors import BadInput, NecroscopeError
+from necroscope.query.select import Wanted
 from necroscope.show.export.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def export(
       necroscope export --format folded -o - --cpu 33 | flamegraph.pl > core33.svg
       necroscope export --format parquet -o agent.parquet --process node-agent --from 14:00 --to 15:00
     """
+    from necroscope.query.window_choice import chosen
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 

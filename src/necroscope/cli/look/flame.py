@@ -12,7 +12,8 @@ from necroscope.cli.shared.options import console
 from necroscope.cli.shared.sources import store_options
 from necroscope.cli.shared.times import RULE
 from necroscope.cli.shared.window_query import exit_code, look, write
-from necroscope.cli.shared.windows import Wanted, window_options
+from necroscope.cli.shared.windows import window_options
+from necroscope.query.select import Wanted
 
 if TYPE_CHECKING:
     from necroscope.query.profile.flame import Flame
@@ -29,7 +30,13 @@ _SUFFIXES = (".svg", ".png", ".folded", ".txt")
 @click.option(
     "--diff", is_flag=True, help="Against the same node outside symptoms: what grew, what is new, what is gone."
 )
-@click.option("--against", type=Against(), default="usual", help="With --diff: against this FILE, bundle or store.")
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=Against(),
+    default="usual",
+    help="With --diff: against this FILE, bundle or store.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="FILE.svg, .png or .folded.")
 @click.option("--rows", "max_rows", type=click.IntRange(1), default=40, show_default=True, help="Rows in the terminal.")
 @click.option("--idle", is_flag=True, help="With the stacks of idle cores, which are left out otherwise.")
@@ -70,7 +77,7 @@ def flame(
     suffixes = tuple(suffix for suffix in _SUFFIXES if not (diff and suffix == ".folded"))
     if output is not None and output.suffix not in suffixes:
         what = "a difference can be written to" if diff else "can be drawn"
-        raise BadInput(f"{output} names no picture that {what}.", f"end it with {', '.join(suffixes)}")
+        raise BadInput(f"{output} has no ending that {what}.", f"write FILE{', FILE'.join(suffixes)}")
     diff = diff or is_file(against)
     looked = look(store, wanted, against if diff else "none", no_color, quiet or as_json, idle, detail="stacks")
     made = looked.profile
@@ -86,7 +93,11 @@ def flame(
     branches = tree(made.ledger, narrowest=NARROWEST, by_task=made.timed)
     graph = layout(branches, made.seconds, made.core_seconds, made.per_weight)
     if as_json:
-        _print_json(looked, graph)
+        import json
+
+        from necroscope.show.flame.document import flame_document
+
+        click.echo(json.dumps(flame_document(looked, graph), indent=2))
     elif output is not None:
         _draw(looked, graph, output, quiet)
     elif not quiet:
@@ -127,14 +138,3 @@ def _draw(looked: Looked, graph: Flame, output: Path, quiet: bool) -> None:
 
         data = f"{flame_text(graph, 200, 'none', _caption(looked), 1000).plain}\n".encode()
     write(output, data, quiet)
-
-
-def _print_json(looked: Looked, graph: Flame) -> None:
-    import json
-    from dataclasses import asdict
-
-    from necroscope.show.window import window_document
-
-    boxes = [{**asdict(box), "significant": box.significant} for box in graph.boxes]
-    document = {"schema": "necroscope.flame/1", **window_document(looked), "hidden": graph.hidden, "boxes": boxes}
-    click.echo(json.dumps(document, indent=2))

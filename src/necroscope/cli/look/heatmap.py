@@ -13,7 +13,8 @@ from necroscope.cli.shared.options import console
 from necroscope.cli.shared.sources import store_options
 from necroscope.cli.shared.times import RULE
 from necroscope.cli.shared.window_query import write
-from necroscope.cli.shared.windows import Wanted, chosen, window_options
+from necroscope.cli.shared.windows import window_options
+from necroscope.query.select import Wanted
 
 if TYPE_CHECKING:
     from necroscope.query.cores.grid import Grid
@@ -59,11 +60,12 @@ def heatmap(
     """
     from necroscope.errors import BadInput
     from necroscope.query.cores import heatmap as query
+    from necroscope.query.window_choice import chosen
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 
     if output is not None and output.suffix not in _SUFFIXES:
-        raise BadInput(f"{output} names no picture that can be drawn.", f"end it with {' or '.join(_SUFFIXES)}")
+        raise BadInput(f"{output} has no ending that can be drawn.", f"write FILE{' or FILE'.join(_SUFFIXES)}")
     if not sub_second and (wanted.processes or wanted.threads or wanted.cgroups or wanted.event_types):
         raise BadInput(
             "What a core counts does not tell who it worked for.", "add --sub-second, which shows samples, or use `top`"
@@ -79,7 +81,11 @@ def heatmap(
     if not grid.values.size:
         raise query.no_heat(opened, select, words, sub_second, notes)
     if as_json:
-        _print_json(grid)
+        import json
+
+        from necroscope.show.heatmap.document import heatmap_document
+
+        click.echo(json.dumps(heatmap_document(grid)))
     elif output is not None:
         _draw(grid, select, output, sub_second, quiet)
     elif not quiet:
@@ -108,24 +114,3 @@ def _draw(grid: Grid, select: Select, output: Path, sub_second: bool, quiet: boo
 
         data = heat_svg(grid, _caption(select), top=top).encode()
     write(output, data, quiet)
-
-
-def _print_json(grid: Grid) -> None:
-    import json
-    import math
-
-    from necroscope import clock
-
-    values = [[None if math.isnan(cell) else round(cell, 4) for cell in row] for row in grid.values.tolist()]
-    document = {
-        "schema": "necroscope.heatmap/1",
-        "from": clock.iso(grid.from_ns),
-        "column_s": grid.column_ns / clock.NS,
-        "unit": grid.unit,
-        "rows": [{"name": name, "values": row} for name, row in zip(grid.rows, values, strict=True)],
-        "marks": [
-            {"column": round(mark.column, 3), "kind": mark.kind, "text": mark.text, "event": str(mark.event_id)}
-            for mark in grid.marks
-        ],
-    }
-    click.echo(json.dumps(document))

@@ -10,7 +10,8 @@ from necroscope.cli.shared.options import console, output_options
 from necroscope.cli.shared.sources import store_options
 from necroscope.cli.shared.times import RULE
 from necroscope.cli.shared.window_query import baseline_options, exit_code, look
-from necroscope.cli.shared.windows import Wanted, window_options
+from necroscope.cli.shared.windows import window_options
+from necroscope.query.select import Wanted
 
 _TASKS = ("process", "thread", "cgroup")
 _DIMENSIONS = ("process", "thread", "function", "self", "cgroup", "module")

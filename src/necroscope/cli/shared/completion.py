@@ -17,7 +17,7 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 def event_option(words: str) -> Callable[[F], F]:
     """`--event`, which takes ids and kinds."""
-    return click.option("--event", shell_complete=complete_kinds, help=words)
+    return click.option("--event", metavar="ID|KIND", shell_complete=complete_kinds, help=words)
 
 
 def complete_kinds(context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:

@@ -12,8 +12,8 @@ from necroscope.cli.shared.against import Against, compared_with, is_file
 from necroscope.cli.shared.blindness import INCONCLUSIVE, refuse_blank
 from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.progress import progress
-from necroscope.cli.shared.windows import Wanted, chosen
 from necroscope.errors import BadInput
+from necroscope.query.select import Wanted
 
 if TYPE_CHECKING:
     from necroscope.query.profile.looked import Looked
@@ -27,6 +27,7 @@ def baseline_options(function: F) -> F:
     return click.option(
         "--against",
         type=Against(),
+        metavar="usual|none|FILE",
         default="usual",
         show_default=True,
         help="usual: the same node outside symptoms, within an hour; none: the window alone; FILE: another recording.",
@@ -50,6 +51,7 @@ def look(
     from necroscope.query.profile.profile import profile
     from necroscope.query.samples.no_samples import no_samples
     from necroscope.query.sealed import again
+    from necroscope.query.window_choice import chosen
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 

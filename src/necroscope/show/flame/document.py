@@ -1,0 +1,16 @@
+"""The layout of a flame graph as a document, for whoever draws it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from necroscope.query.profile.flame import Flame
+from necroscope.query.profile.looked import Looked
+from necroscope.show.window import window_document
+
+
+def flame_document(looked: Looked, graph: Flame) -> dict[str, Any]:
+    """The document of `flame --json`."""
+    boxes = [{**asdict(box), "significant": box.significant} for box in graph.boxes]
+    return {"schema": "necroscope.flame/1", **window_document(looked), "hidden": graph.hidden, "boxes": boxes}
