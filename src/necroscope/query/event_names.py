@@ -25,6 +25,8 @@ _BRIEF = ["id", "at_ns", "kind", "source", "subject"]
 _ID_BITS = 64
 _PREFIX = re.compile(r"[0-9a-f]{4,16}")
 _LISTED = 12
+# Names come from anybody.
+_LONGEST = 60
 # Kinds that are told after the others: few look for them.
 _ROUTINE = ("cgroup-", "perf-", "recorder-")
 
@@ -95,7 +97,7 @@ def no_such(what: str, name: str, there: Iterable[str]) -> BadInput:
     """What to say of a name that nothing has: the nearest ones first, then what else there is."""
     known = sorted(set(there), key=lambda kind: (kind.startswith(_ROUTINE), kind))
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    listed = [*near, *(one for one in known if one not in near)]
+    listed = [one[:_LONGEST] for one in (*near, *(one for one in known if one not in near))]
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     hint = f"kinds of events there: {', '.join(listed[:_LISTED])}{more}" if listed else "it has no events at all"
-    return BadInput(f"The recording has no {what} {name}.", hint)
+    return BadInput(f"The recording has no {what} {name[:_LONGEST]}.", hint)
