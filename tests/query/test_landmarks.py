@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.landmarks import events, find_event, in_short, symptoms
+from necroscope.query.landmarks import events, in_short, symptoms
 from necroscope.store.read.catalog import segments
 from necroscope.store.read.reader import Store
 from necroscope.store.write.writer import Writer
@@ -30,15 +30,6 @@ def test_events_of_a_window_by_time(writer: Writer, tmp_path: Path) -> None:
 
 def test_symptoms_are_what_logs_and_people_tell(writer: Writer, tmp_path: Path) -> None:
     assert symptoms(Store(tmp_path).snapshot(), ALL) == [RESET, MARK, LATER, LIVE]
-
-
-def test_an_event_by_id_or_the_last_of_a_kind(writer: Writer, tmp_path: Path) -> None:
-    snapshot = Store(tmp_path).snapshot()
-    assert find_event(snapshot, str(RESET.id)) == (RESET.at_ns, "around nic-reset eth0")
-    assert find_event(snapshot, "nic-reset") == (LATER.at_ns, "around nic-reset eth1")
-    assert find_event(snapshot, "job-failed") == (LIVE.at_ns, "around job-failed")
-    for name in ("", "nope", "12345", "9" * 30, "٣"):
-        assert find_event(snapshot, name) is None
 
 
 def test_damage_is_told_to_whom_asks(writer: Writer, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 ask.py            the questions
 unreported.py     starvation that nobody reported
+every.py          all symptoms, by cause
 inconclusive.py   questions that a recording cannot answer
 mechanism_files.py  hypotheses of users' own
 """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from necroscope.query.remembered import remembered_table
 from necroscope.query.sealed import damage, opened
 from necroscope.store.format.segment import read_table
-from necroscope.store.format.tables import EVENTS, SYMPTOM_SOURCES, valid_text
+from necroscope.store.format.tables import EVENTS, SYMPTOM_SOURCES
 from necroscope.store.read.catalog import Segment
 from necroscope.store.read.reader import Snapshot
 from necroscope.store.read.rollups import left_over
@@ -77,25 +77,9 @@ def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None)
     return _chosen(_symptom_tables(snapshot, window, [] if notes is None else notes), window, SYMPTOM_SOURCES)
 
 
-def event_number(name: str) -> int | None:
-    """An event's id that somebody gave; None for what can be none, which is taken for a kind."""
-    number = int(name) if name.isascii() and name.isdigit() and len(name) <= 20 else 1 << 64
-    return number if number < 1 << 64 else None
-
-
-def find_event(snapshot: Snapshot, name: str) -> tuple[int, str] | None:
-    """When the event with this id was, or the last of this kind, and what it was; None when there is none."""
-    import pyarrow.compute as pc
-
-    number = event_number(name)
-    value = pa.scalar(valid_text(name)) if number is None else pa.scalar(number, pa.uint64())
-    best: tuple[int, str] | None = None
-    for table in _event_tables(snapshot, None, ["id", "at_ns", "kind", "subject"], []):
-        rows = table.filter(pc.equal(table["kind"].cast(pa.string()) if number is None else table["id"], value))
-        for at_ns, kind, subject in zip(*(rows[one].to_pylist() for one in ("at_ns", "kind", "subject")), strict=True):
-            if best is None or at_ns > best[0]:
-                best = at_ns, f"around {kind} {subject}".rstrip()
-    return best
+def event_tables(snapshot: Snapshot, columns: list[str]) -> Iterator[Any]:
+    """These columns of all events of a recording, the latest segment first. What cannot be read is left out."""
+    return _event_tables(snapshot, None, columns, [])
 
 
 def _event_tables(snapshot: Snapshot, window: Window | None, columns: list[str], notes: list[str]) -> Iterator[Any]:

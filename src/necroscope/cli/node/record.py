@@ -34,7 +34,7 @@ _PLACES = "$NECROSCOPE_STORE, else /var/lib/necroscope for root and ~/.local/sta
 @click.option("--for", "for_s", type=Span(), help="Stop after this long; without it, until Ctrl-C, SIGTERM or SIGHUP.")
 @click.option("--no-perf", is_flag=True, help="Sensors only, no profile.")
 @click.option("-q", "--quiet", is_flag=True, help="No status line, no word about what cannot be seen.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 @click.option(
     "--kernel-log",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
@@ -76,7 +76,7 @@ def record(
         slow = slow_sensors(feed.sampled.take) if feed is not None else slow_sensors()
         recorder = Recorder(host, writer, feed, fast_sensors(kernel_log), slow)
         status = ending.enter_context(out.status("recording")) if out.is_terminal and not quiet else None
-        tell = None if quiet else _teller(out, status)
+        tell = None if quiet else _status_printer(out, status)
         last = recorder.run(stop, for_s, tell)
         if tell is not None:
             tell(last)
@@ -110,7 +110,7 @@ def _stop_on_signals(stop: threading.Event) -> None:
         signal.signal(signal.SIGHUP, hung_up)
 
 
-def _teller(out: Console, status: Status | None) -> Callable[[RecorderStatus], None]:
+def _status_printer(out: Console, status: Status | None) -> Callable[[RecorderStatus], None]:
     """Keeps the status line, where there is one, and says each kind of trouble once."""
     from rich.text import Text
 

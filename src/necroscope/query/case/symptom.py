@@ -11,8 +11,8 @@ import re
 from functools import cache
 
 from necroscope.clock import NS, iso
-from necroscope.errors import DAMAGE_HINT, BadInput, Unavailable
-from necroscope.query.landmarks import event_number
+from necroscope.errors import DAMAGE_HINT, Unavailable
+from necroscope.query.event_names import find_event, kinds_there, no_such
 from necroscope.query.landmarks import symptoms as recorded_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
@@ -150,12 +150,12 @@ def complaint(event: Event) -> Complaint:
 
 
 def _by_name(snapshot: Snapshot, name: str, notes: list[str]) -> Complaint:
-    """An event by its id, or the last of a kind."""
-    number = event_number(name)
-    column, wanted = ("kind", name) if number is None else ("id", number)
-    found = rows_of(snapshot, "events", EVER, list(EVENTS.names), lambda row: row[column] == wanted, notes=notes)
+    """An event by its id, short or whole, or the last of a kind."""
+    event = find_event(snapshot, name)
+    wanted = event.id if event is not None else None
+    found = rows_of(snapshot, "events", EVER, list(EVENTS.names), lambda row: row["id"] == wanted, notes=notes)
     if not found and (hurt := damaged(notes, "events")):
         raise Unavailable(f"No event {name} is among those that can be read: {hurt[0]}.", DAMAGE_HINT)
     if not found:
-        raise BadInput(f"The store has no event {name}.", "`necroscope events --json` lists them with their ids")
+        raise no_such("event", name, kinds_there(snapshot))
     return complaint(event_of(found[-1]))
