@@ -43,6 +43,7 @@ def nice_is_not_weight(stage: Stage) -> None:
     stage.service("loyalty", 4, 10, 2, cpu_weight="1")
     backup = stage.actor("borg-create", "spin", cpu=4, nice=19, cpu_weight="10000")
     rude = stage.actor("turbo-cache", "spin", cpu=4, nice=-20, cpu_weight="1")
+    stage.groups.make("/node", cpu_weight="10000")
     with stage.recording(quiet_s=18):
         stage.take(5.5, rude, backup)
         stage.sleep(0.4)
