@@ -73,6 +73,7 @@ class _Body:
     family: str
     held: dict[PinKind, int]
     files: dict[PinKind, list[str]]
+    identities: list[tuple[str, str]]
 
 
 class Walker:
@@ -224,7 +225,7 @@ class Walker:
             if there:
                 name = one.name.decode("utf-8", "surrogateescape") or UNREADABLE
                 family = self._tally.family_of(place.pattern, segment_pattern(name))
-                body = _Body(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {})
+                body = _Body(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {}, [])
                 self._tally.add(family, parent, body.path, node.serial, one.age_s, body.held)
                 bodies.append(body)
         self._tally.add_parent(parent, len(bodies))
@@ -250,9 +251,10 @@ class Walker:
                         wanted.append((body, kind, inode))
         if not wanted or self._files is None:
             return
-        for (body, kind, _), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
+        for (body, kind, inode), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
             if name is not None:
                 body.files.setdefault(kind, []).append(name)
+                body.identities.append((name, self._files.identity(inode)))
                 self._tally.add_file(body.family, kind, name)
 
     def _find_empty(self, place: _Place, living: list[Node]) -> None:
@@ -308,6 +310,7 @@ def _zombie(body: _Body) -> Zombie:
         pages=details.pages,
         references=details.references,
         pins=tuple(Pin(kind, size, tuple(body.files.get(kind, ()))) for kind, size in _ranked(body.held)),
+        files=tuple(body.identities),
     )
 
 
