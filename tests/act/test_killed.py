@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def test_a_kill_at_any_write_leaves_the_node_as_before_or_as_planned(
     for number in range(1, _MOST):
         world, node, plan = planned(action, tmp_path / f"{number}.json")
         before, folder = world.seen(), StateFolder(tmp_path / f"state-{number}")
-        if not killed(monkeypatch, number, moment, lambda: carried_out(plan, world, folder)):
+        if not killed(monkeypatch, number, moment, partial(carried_out, plan, world, folder)):
             break
         kills += 1
         for _ in range(2 if action == "reboot" else 1):  # a reboot that is asked for is seen by the next resume
@@ -107,7 +108,7 @@ def test_a_kill_at_any_write_leaves_the_node_as_before_or_as_planned(
                 assert world.seen() == before
     else:
         pytest.fail("it never ends")
-    assert kills >= 3, "the plan, an intent and an outcome at least"
+    assert kills >= (2 if action == "reboot" else 3), "the plan, an intent, and an outcome where one is seen"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -122,7 +123,7 @@ def test_a_kill_at_any_write_of_an_undo_is_gone_on_with(
         world, node, plan = planned(action, tmp_path / f"{number}.json")
         before, folder = world.seen(), StateFolder(tmp_path / f"state-{number}")
         assert carried_out(plan, world, folder).ending == "applied"
-        if not killed(monkeypatch, number, moment, lambda: undo(plan.id, node_of(world), folder, heard)):
+        if not killed(monkeypatch, number, moment, partial(undo, plan.id, node_of(world), folder, heard)):
             assert world.seen() == before
             return
         for one in unfinished(folder):
@@ -140,7 +141,7 @@ def test_what_was_interrupted_and_expired_is_taken_back(
     for number in range(2, _MOST):
         world, node, plan = planned(action, tmp_path / f"{number}.json")
         before, folder = world.seen(), StateFolder(tmp_path / f"state-{number}")
-        if not killed(monkeypatch, number, "after", lambda: carried_out(plan, world, folder)):
+        if not killed(monkeypatch, number, "after", partial(carried_out, plan, world, folder)):
             return
         world.change("boot", boot="another")
         for one in unfinished(folder):

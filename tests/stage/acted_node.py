@@ -38,7 +38,7 @@ NOBODY: dict[str, Any] = {
 
 @dataclass
 class World:
-    """What the node is. `breaks` are calls that fail, before (`before:stop x`) or after (`after:stop x`) they did it."""
+    """What the node is. `breaks` are calls that fail, before (`before:stop x`) or after (`after:stop x`) the change."""
 
     path: Path
 

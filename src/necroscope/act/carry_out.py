@@ -54,8 +54,9 @@ def _one(plan: Plan, node: Node, journal: Journal, number: int, step: Step, begu
     try:
         before = state(node, step)
         if reached(step, before):
-            journal.add("outcome", number, "done" if begun else "already")
-            return ("done" if begun else "already"), ""
+            ours = begun or _changed_something(plan, journal)
+            journal.add("outcome", number, "done" if ours else "already")
+            return ("done" if ours else "already"), ""
         problem = broken(node, plan, step)
         if not problem and not untouched(step, before) and step.before != STATELESS:
             problem = f"{step.target} is neither as it was when the plan was made nor as planned"
@@ -70,6 +71,11 @@ def _one(plan: Plan, node: Node, journal: Journal, number: int, step: Step, begu
     tidy(node, step)
     journal.add("intent", number)
     return _made(node, journal, number, step)
+
+
+def _changed_something(plan: Plan, journal: Journal) -> bool:
+    """Whether an earlier step changed anything: what is as planned then may be so because of it, and is undone too."""
+    return any(one.outcome == "done" for one in stand(plan, journal.records).steps)
 
 
 def _made(node: Node, journal: Journal, number: int, step: Step) -> tuple[Outcome | None, str]:

@@ -150,6 +150,9 @@ def _files(draft: Draft, view: UnitView) -> tuple[Condition, ...]:
 
 
 def _stop(draft: Draft, view: UnitView) -> Step:
+    # Between two automatic restarts the next run has another invocation without any further restart.
+    steady = view.active_state == "active"
+    run = (Condition("invocation", view.name, invocation_of(view)),) if steady else ()
     others = tuple((one.name, RUNNING) for one in stopped_with(draft.node, view)[1:] if one.running)
     return Step(
         "stop-unit",
@@ -157,7 +160,7 @@ def _stop(draft: Draft, view: UnitView) -> Step:
         f'D-Bus org.freedesktop.systemd1.Manager.StopUnit("{view.name}", "replace")',
         RUNNING,
         STOPPED,
-        conditions=(*_files(draft, view), Condition("invocation", view.name, invocation_of(view))),
+        conditions=(*_files(draft, view), *run),
         items=others,
     )
 
@@ -166,7 +169,9 @@ def _reload(draft: Draft, view: UnitView, wanted: Iterable[Setting] = ()) -> Ste
     settings = tuple(wanted)
     shows = tuple(f"then {one.name} of {view.name} must be {one.value}" for one in settings)
     says = "D-Bus org.freedesktop.systemd1.Manager.Reload()"
-    return Step("reload-units", view.name, says, shows=shows, conditions=(draft.same_boot(),), settings=settings)
+    ran = ((view.name, RUNNING),) if view.running else ()
+    same = (draft.same_boot(),)
+    return Step("reload-units", view.name, says, shows=shows, conditions=same, settings=settings, items=ran)
 
 
 def _remove(draft: Draft, path: str, view: UnitView) -> Step:

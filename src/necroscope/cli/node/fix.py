@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -241,14 +242,14 @@ class _Out:
         if self._json:
             self._dump(plan_document(plan, BY_NAME[plan.action]))
         elif not self._quiet:
-            print_plan(plan, BY_NAME[plan.action], self._console, saved)
+            self._print(lambda: print_plan(plan, BY_NAME[plan.action], self._console, saved))
         return 0
 
     def step(self, report: StepReport) -> None:
         from necroscope.show.fix.text import print_step
 
         if not (self._json or self._quiet):
-            print_step(report, self._console)
+            self._print(lambda: print_step(report, self._console))
 
     def ended(self, report: FixReport) -> int:
         from necroscope.act.planning.catalogue import BY_NAME
@@ -258,7 +259,7 @@ class _Out:
         if self._json:
             self._dump(report_document(report, BY_NAME[report.plan.action]))
         elif not self._quiet:
-            print_report(report, self._console)
+            self._print(lambda: print_report(report, self._console))
         return _CODES[report.ending]
 
     def history(self, folder: StateFolder) -> int:
@@ -271,8 +272,18 @@ class _Out:
         if self._json:
             self._dump(history_document(reports))
         elif not self._quiet:
-            print_history(reports, self._console)
+            self._print(lambda: print_history(reports, self._console))
         return 0
+
+    def _print(self, tell: Callable[[], None]) -> None:
+        """To a terminal as it is; elsewhere without the spaces that fill lines up."""
+        if self._console.is_terminal:
+            tell()
+            return
+        with self._console.capture() as captured:
+            tell()
+        for line in captured.get().splitlines():
+            click.echo(line.rstrip())
 
     def _dump(self, document: object) -> None:
         import json
