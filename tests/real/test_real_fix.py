@@ -124,7 +124,7 @@ def test_restarts_are_limited_and_the_unit_runs_on_after_undo(stage: SystemdStag
     stage.run("systemctl", "kill", "--signal=KILL", LEAKING, check=False)
     for _ in range(6):
         stage.run("systemctl", "restart", LEAKING, check=False)
-    wait_for(lambda: stage.show(LEAKING, "Result") == "start-limit-hit", "the limit", patience_s=20)
+    wait_for(lambda: stage.show(LEAKING, "ActiveState") == "failed", "the limit", patience_s=20)
     assert not grows(stage)
     fixing.undone(name)
     assert unit_state(stage) == before

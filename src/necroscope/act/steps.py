@@ -12,7 +12,6 @@ from necroscope.vocabulary.plan import ABSENT, STATELESS, Step, StepKind
 
 RUNNING, STOPPED, ASKED, BOOTED = "running", "stopped", "not rebooted", "rebooted"
 _STARTS_S, _POLL_S = 3.0, 0.1
-_LIMIT_HIT = "start-limit-hit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,11 @@ def _reload(node: Node, step: Step) -> str:
 
 
 def _reload_again(node: Node, step: Step) -> str:
-    """Read the files again, and start what ran before and a start limit of ours has stopped."""
+    """Read the files again, and start what ran before and what our start limit has stopped since."""
     node.units.reload()
     for name, was in step.items:
         view = node.units.unit(name)
-        if was == RUNNING and view is not None and view.result == _LIMIT_HIT:
+        if was == RUNNING and view is not None and not view.running:
             node.units.start(name)
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from necroscope.act.planning import containers, processes, units, zombies
@@ -49,8 +50,9 @@ def of_verdict(verdict: Verdict) -> tuple[str, str]:
         )
         raise Refused(f"There is nobody to act on: {reason}.", "`necroscope why` says what is known")
     for one in verdict.remedies:
-        if one.action in BY_NAME and one.subject:
-            return one.action, one.subject
+        words = shlex.split(one.command) if not one.purges_existing else []
+        if words[:2] == ["necroscope", "fix"] and len(words) > 3 and words[2] in BY_NAME:
+            return words[2], words[-1]
     advice = next((one.text for one in verdict.remedies if one.text), "it names no remedy")
     raise Refused(f"No remedy of this verdict is a change that fix can make: {advice}", "`necroscope fix --help`")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from necroscope.act.conditions import files_hash, invocation_of
 from necroscope.act.node.doors import UnitView
@@ -102,7 +103,8 @@ def limit_restarts(draft: Draft, name: str) -> Plan:
     if view.settings.get("Restart") in ("no", None):
         raise Refused(f"{view.name} is not restarted by systemd (Restart=no).", "find out who starts it")
     wanted = (Setting("StartLimitBurst", str(STARTS)), Setting("StartLimitIntervalUSec", str(STARTS_IN_S * 10**6)))
-    steps = [*_drop_in(draft, view, _LIMITED), _reload(draft, view, wanted)]
+    reload = replace(_reload(draft, view, wanted), items=((view.name, RUNNING),) if view.running else ())
+    steps = [*_drop_in(draft, view, _LIMITED), reload]
     return draft.made("unit", view.name, steps, notes=_notes(draft, view))
 
 
@@ -169,9 +171,7 @@ def _reload(draft: Draft, view: UnitView, wanted: Iterable[Setting] = ()) -> Ste
     settings = tuple(wanted)
     shows = tuple(f"then {one.name} of {view.name} must be {one.value}" for one in settings)
     says = "D-Bus org.freedesktop.systemd1.Manager.Reload()"
-    ran = ((view.name, RUNNING),) if view.running else ()
-    same = (draft.same_boot(),)
-    return Step("reload-units", view.name, says, shows=shows, conditions=same, settings=settings, items=ran)
+    return Step("reload-units", view.name, says, shows=shows, conditions=(draft.same_boot(),), settings=settings)
 
 
 def _remove(draft: Draft, path: str, view: UnitView) -> Step:
