@@ -190,8 +190,8 @@ class _Memory:
         self._world.change("rmdir", directories=[one for one in self._world.read()["directories"] if one not in gone])
         return f"removed {len(gone)}"
 
-    def users_of(self, identity: str) -> list[int]:
-        known: list[int] = self._world.read()["users"].get(identity, [])
+    def user_of(self, identity: str) -> int | None:
+        known: int | None = self._world.read()["users"].get(identity)
         return known
 
 

@@ -86,10 +86,9 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
 
 def planned(action: str, path: Path, **more: Any) -> tuple[World, Node, Plan]:
     """A node on which this action makes sense, and its plan."""
-    known = {
-        name: {**WORLDS[action].get(name, {}), **more.get(name, {})}
-        for name in {*WORLDS[action], *more} - {"breaks", "zombies", "directories", "callers"}
-    }
-    rest = {name: value for name, value in {**WORLDS[action], **more}.items() if name not in known}
-    world, node = acted_node(path, **known, **rest)
+    known = {**WORLDS[action], **more}
+    for name, value in known.items():
+        if isinstance(value, dict):
+            known[name] = {**WORLDS[action].get(name, {}), **value}
+    world, node = acted_node(path, **known)
     return world, node, plan(Draft(node, action), SUBJECTS.get(action, (UNIT,)))

@@ -62,6 +62,11 @@ def _inode(node: Node, _: Plan, condition: Condition) -> str:
     return f"{condition.subject} is gone" if not now else f"{condition.subject} is another file by now"
 
 
+def _unused(node: Node, _: Plan, condition: Condition) -> str:
+    user = node.memory.user_of(condition.value)
+    return "" if user is None else f"{condition.subject} is in use by process {user} by now"
+
+
 def _process(node: Node, _: Plan, condition: Condition) -> str:
     now = node.processes.process(int(condition.subject))
     if now is not None and now.identity == condition.value:
@@ -81,6 +86,7 @@ _CHECKS: dict[str, Callable[[Node, Plan, Condition], str]] = {
     "unit-files": _unit_files,
     "invocation": _invocation,
     "inode": _inode,
+    "unused": _unused,
     "process": _process,
     "container": _container,
 }

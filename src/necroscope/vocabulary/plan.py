@@ -25,7 +25,7 @@ StepKind = Literal[
     "end-process",
     "reboot",
 ]
-ConditionKind = Literal["boot", "unit-files", "invocation", "inode", "process", "container"]
+ConditionKind = Literal["boot", "unit-files", "invocation", "inode", "unused", "process", "container"]
 Outcome = Literal["done", "already", "refused", "failed", "unknown"]
 Ending = Literal["applied", "refused", "undone", "failed-and-undone", "partly-undone", "in-doubt", "open"]
 """What became of a plan. `open`: its journal ends in the middle, because somebody is at it or was killed at it."""

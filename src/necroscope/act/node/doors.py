@@ -163,8 +163,8 @@ class Memory(Protocol):
     def remove(self, directories: Sequence[tuple[str, str]]) -> str:
         """Remove empty cgroup directories that are still who they were."""
 
-    def users_of(self, identity: str) -> list[int]:
-        """Processes that have a file open or mapped."""
+    def user_of(self, identity: str) -> int | None:
+        """A process that has a file open or mapped; None where none is seen to."""
 
 
 class Processes(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from necroscope import clock
@@ -19,6 +19,7 @@ from necroscope.sense.kernel.zombies import Zombie
 WALK_S = 10.0
 DIRECTORIES_MOST = 10_000
 YOUNG_S = 60.0
+SEEN_S = 1.0
 _OWNED = (".slice", ".service", ".scope", ".mount", ".swap", ".socket", ".automount", ".target", ".device")
 
 
@@ -27,6 +28,8 @@ class LiveMemory:
 
     def __init__(self, host: Host | None = None, young_s: float = YOUNG_S) -> None:
         self._host, self._young_s = host or Host(), young_s
+        self._used: dict[str, int] = {}
+        self._looked_s = -SEEN_S
 
     def zombies(self, below: str) -> list[HeldZombie]:
         """The zombies below a cgroup, each with what pins it."""
@@ -121,9 +124,15 @@ class LiveMemory:
                 kept += 1
         return f"removed {gone}" + (f"; {kept} are in use, gone or others now" if kept else "")
 
-    def users_of(self, identity: str) -> list[int]:
-        """Processes that have a file open or mapped, as far as they can be looked at."""
-        return sorted({pid for pid in map(int, filter(str.isdecimal, _names("/proc"))) if _uses(pid, identity)})
+    def user_of(self, identity: str) -> int | None:
+        """A process that has a file open or mapped, as of a second ago at most; None where none is seen to."""
+        if clock.elapsed_s() - self._looked_s > SEEN_S:
+            self._used = {}
+            for pid in map(int, filter(str.isdecimal, _names("/proc"))):
+                for used in _used_by(pid):
+                    self._used.setdefault(used, pid)
+            self._looked_s = clock.elapsed_s()
+        return self._used.get(identity)
 
     def _mount(self) -> Mount:
         mount = layout(self._host).mount_of("memory")
@@ -145,13 +154,17 @@ def _populated(folder: str) -> bool:
         return True
 
 
-def _uses(pid: int, identity: str) -> bool:
-    for kind in ("fd", "map_files"):
-        for name in _names(f"/proc/{pid}/{kind}"):
-            with contextlib.suppress(OSError):
-                if _identity(Path(f"/proc/{pid}/{kind}/{name}").stat()) == identity:
-                    return True
-    return False
+def _used_by(pid: int) -> Iterator[str]:
+    """Files that a process has open or mapped, as far as it can be looked at."""
+    for name in _names(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            yield _identity(Path(f"/proc/{pid}/fd/{name}").stat())
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/maps").read_bytes().splitlines():
+            _, _, _, device, inode, *_ = line.split()
+            if inode != b"0":
+                major, _, minor = device.partition(b":")
+                yield f"{int(major, 16)}:{int(minor, 16)}:{int(inode)}"
 
 
 def _names(folder: str) -> list[str]:

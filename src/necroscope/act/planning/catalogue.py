@@ -71,7 +71,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "stop-process",
-        "PID",
+        "PID[/NAME]",
         "SIGTERM to one process, known again by its start time; never SIGKILL",
         "belongs to no unit or container that would start it again; not init, the kernel's, or the caller's own line",
         "what the process does, and its memory, is lost",

@@ -12,13 +12,16 @@ _INIT = 1
 _ENGINES = ("/docker", "/libpod", "libpod-", "kubepods", "crio-", "containerd")
 
 
-def stop_process(draft: Draft, text: str) -> Plan:
-    """SIGTERM to one process."""
+def stop_process(draft: Draft, subject: str) -> Plan:
+    """SIGTERM to one process; with `PID/NAME`, only if it bears that name."""
+    text, _, name = subject.partition("/")
     if not text.isdecimal() or len(text) > 9:
         raise BadInput(f"{text} is no pid.", "give the number of one process")
     process = draft.node.processes.process(int(text))
     if process is None:
         raise BadInput(f"There is no process {text}.", "it may have ended")
+    if name and process.name != name:
+        raise Refused(f"Process {text} is {process.name}, not {name}.", "the number was used again, or on another node")
     if process.pid == _INIT or process.kernel:
         raise Refused(f"Process {text} ({process.name}) is protected: the system.")
     if any(one.pid == process.pid for one in draft.node.processes.callers()):

@@ -157,10 +157,11 @@ def _unlink(draft: Draft, path: str, pinning: dict[str, int]) -> Step:
         raise Refused(f"{path} is no regular file.", "only files that pin zombies are removed")
     if identity not in pinning:
         raise Refused(f"{path} pins no zombie that could be seen on tmpfs.", "`necroscope scan` names those that do")
-    if users := draft.node.memory.users_of(identity):
-        raise Refused(f"{path} is in use by process {users[0]}.", "stop that first, or choose another file")
+    if (user := draft.node.memory.user_of(identity)) is not None:
+        raise Refused(f"{path} is in use by process {user}.", "stop that first, or choose another file")
     says = f"unlink {path} (device:inode {identity}, pins {plural(pinning[identity], 'zombie')})"
-    conditions = (draft.same_boot(), Condition("inode", path, identity))
+    same = Condition("inode", path, identity)
+    conditions = (draft.same_boot(), same, Condition("unused", path, identity))
     return Step("set-path", path, says, there, ABSENT, conditions=conditions, undoable=can_be_put_back(there))
 
 

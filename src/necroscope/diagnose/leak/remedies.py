@@ -44,7 +44,7 @@ def stop(leak: Leak) -> Remedy:
         who = called(leak.process) if leak.process is not None else name
         text = f"Stop the leak first: have process {who} release or remove the {what} it makes, or stop what starts it."
         pid = leak.process.pid if leak.process is not None else None
-        command = fixing("stop-process", str(pid)) if pid is not None else ""
+        command = fixing("stop-process", f"{pid}/{name}") if pid is not None else ""
         return Remedy("stop-process", name, command, text, "what the process does is lost", "none")
     text = f"Stop the leak first: find out who starts {leak.subject.kind} {name} over and over, and stop that."
     return Remedy("find-leaker", name, "", text, "none in looking", "none")
