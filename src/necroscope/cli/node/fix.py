@@ -12,7 +12,7 @@ import click
 
 from necroscope.cli.shared.options import Span, config_option, console, output_options
 from necroscope.cli.shared.times import Instant
-from necroscope.errors import BadInput, Refused
+from necroscope.errors import BadInput, Refused, Unavailable
 
 if TYPE_CHECKING:
     from necroscope.act.node.doors import Node
@@ -95,7 +95,9 @@ def fix(
         return out.history(folder)
     node = live_node()
     if undo_id is not None:
-        return out.ended(_undo(undo_id, node, folder, out))
+        report = _undo(undo_id, node, folder, out)
+        _mark(report, store)
+        return out.ended(report)
     if resume:
         return _resume(node, folder, out)
     plan = _plan(what, subjects, node, folder, store, (at_ns, event), budget_s, config_file)
@@ -106,7 +108,9 @@ def fix(
         _agreed(plan)
     from necroscope.act.carry_out import carry_out
 
-    return out.ended(carry_out(plan, node, folder, out.step, again))
+    report = carry_out(plan, node, folder, out.step, again)
+    _mark(report, store)
+    return out.ended(report)
 
 
 def _check(what: str | None, subjects: tuple[str, ...], others: tuple[bool, ...], apply: bool, yes: bool) -> None:
@@ -192,8 +196,6 @@ def _nothing_to_fix() -> int:
 
 def _saved(plan: Plan, folder: StateFolder) -> bool:
     """Whether the plan could be kept, for `fix ID`; who may not write there sees it all the same."""
-    from necroscope.errors import Unavailable
-
     try:
         folder.save(plan)
     except (Unavailable, OSError):
@@ -222,6 +224,24 @@ def _resume(node: Node, folder: StateFolder, out: _Out) -> int:
         out.say("Nothing was interrupted here.")
         return 0
     return max([out.ended(resume(one.plan, node, folder, out.step)) for one in left])
+
+
+def _mark(report: FixReport, store: Path | None) -> None:
+    """Put it on the timeline, where there is one: `validate` measures before and after."""
+    from contextlib import suppress
+
+    from necroscope import clock
+    from necroscope.store.format.tables import valid_text
+    from necroscope.store.inbox import put
+    from necroscope.store.place import to_write
+    from necroscope.vocabulary.event import Event
+
+    folder, plan = to_write(store), report.plan
+    if report.ending == "refused" or not (folder / "format.json").is_file():
+        return
+    text = f"{report.ending}: {plan.action} {plan.subject.name} ({plan.id})"
+    with suppress(Refused, Unavailable, OSError):
+        put(folder, Event(clock.now().realtime_ns, "fix", "mark", valid_text(plan.subject.name), valid_text(text)))
 
 
 class _Out:

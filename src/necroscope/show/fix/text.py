@@ -89,6 +89,7 @@ def _next(report: FixReport) -> Iterator[str]:
     if report.ending == "applied":
         if any(one.step.undoable and one.outcome == "done" for one in report.steps):
             yield f"undo:  necroscope fix --undo {plan.id}"
+        yield "measure:  necroscope validate"
         yield from (f"then:  {one}" for one in plan.then)
     if report.ending in ("in-doubt", "open"):
         yield f"look at it by hand, then: necroscope fix --resume, or necroscope fix --undo {plan.id}"
