@@ -19,7 +19,7 @@ from necroscope.act.planning.plan import plan
 from necroscope.act.runner import run_module
 from necroscope.act.state_folder import StateFolder
 from necroscope.errors import Refused
-from necroscope.lab.actors.zombies import Batch, ZombieFarm, own_name
+from necroscope.lab.actors.zombies import Batch, Kind, ZombieFarm, own_name
 
 COUNT, STUCK = 1_000, 20_000
 FORCE_S = 20.0
@@ -35,8 +35,8 @@ def main() -> None:
         _unnamed(farm)
         _leftovers(farm)
         _anon(farm)
-        _force(farm, "tmpfs")
-        _force(farm, "anon")
+        _refused(farm, "anon")
+        _force(farm, _refused(farm, "tmpfs"))
 
 
 def _page_cache(farm: ZombieFarm) -> None:
@@ -71,21 +71,25 @@ def _anon(farm: ZombieFarm) -> None:
     farm.free(batch)
 
 
-def _force(farm: ZombieFarm, kind: str) -> None:
-    """What `fix` refuses."""
-    batch: Batch = farm.make(kind, STUCK, f"force-{kind}")  # type: ignore[arg-type]
-    path = f"{farm.path}/force-{kind}"
+def _refused(farm: ZombieFarm, kind: Kind) -> Batch:
+    """What `fix` does not do."""
+    batch = farm.make(kind, STUCK, f"force-{kind}")
     try:
-        _fixing("free-zombies", path)()
-        sys.exit("it should have been refused")
+        _fixing("free-zombies", f"{farm.path}/force-{kind}")()
     except Refused as refused:
-        print(f"| {kind} | free-zombies | {STUCK} | refused: {refused.message} | | |")
-    directory = live_node().memory.directory(path)
-    before, began = farm.zombies(), clock.elapsed_s()
+        print(f"| {kind} | free-zombies | {STUCK} | refused: {refused.message} | | |", flush=True)
+        return batch
+    sys.exit("it should have been refused")
+
+
+def _force(farm: ZombieFarm, batch: Batch) -> None:
+    """What it would cost to do it all the same."""
+    directory = live_node().memory.directory(f"{farm.path}/force-{batch.kind}")
+    began = clock.elapsed_s()
     ran = run_module("necroscope.act.node.reclaim_child", [directory], FORCE_S)
+    wall_s, there = clock.elapsed_s() - began, len(live_node().memory.zombies(f"{farm.path}/force-{batch.kind}"))
     action = f"force: reclaim, {'stopped' if ran.stopped else 'ended by itself'}"
-    print(f"| {kind} | {action} | {before} | {farm.zombies()} | {clock.elapsed_s() - began:.2f} | {ran.kernel_s:.2f} |")
-    farm.free(batch)
+    print(f"| {batch.kind} | {action} | {STUCK} | {there} | {wall_s:.2f} | {ran.kernel_s:.2f} |", flush=True)
 
 
 def _fixing(action: str, *subjects: str) -> Callable[[], None]:

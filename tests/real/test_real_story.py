@@ -1,4 +1,4 @@
-"""From a symptom to the end of it in a real container engine: `why` names the container, `fix` stops it, undo starts it.
+"""From a symptom to its end in a real container engine: `why` names the container, `fix` stops it, undo starts it.
 
 It takes a minute: the incident is made, recorded and explained for real. The same with systemd is what `demo` tells
 (tests/cli/lab/test_demo.py).
@@ -29,14 +29,14 @@ def test_a_container_that_leaks_is_explained_stopped_and_started_again(tmp_path:
     def story(stage: Stage) -> None:
         own = {"NECROSCOPE_STORE": str(stage.store), "NECROSCOPE_FIX_STATE": str(tmp_path / "state")}
         env = {**stage.environment, **own}
-        seen["why"] = Program()("why", "--json", env=env).document
+        seen["why"] = _told("why", env)
         seen["plan"] = Program()("fix", env=env)
-        seen["applied"] = Program()("fix", "--apply", "--yes", "--json", env=env).document
+        seen["applied"] = _told("fix", env, "--apply", "--yes")
         time.sleep(1.0)
         seen["growth"] = [_left(env), time.sleep(4.0), _left(env)]
-        seen["marks"] = Program()("events", "--kind", "fix", "--json", env=env).document["events"]
+        seen["marks"] = _told("events", env, "--kind", "fix")["events"]
         seen["undone"] = Program()("fix", "--undo", seen["applied"]["id"], env=env)
-        seen["history"] = Program()("fix", "--history", "--json", env=env).document["plans"]
+        seen["history"] = _told("fix", env, "--history")["plans"]
 
     truth = run(scenario, 1, tmp_path / "run", 20.0, followed_by=story).truth
     subject = truth["subject"]
@@ -51,8 +51,14 @@ def test_a_container_that_leaks_is_explained_stopped_and_started_again(tmp_path:
     assert [one["ending"] for one in seen["history"]] == ["undone"]
 
 
+def _told(verb: str, env: dict[str, str], *arguments: str) -> dict[str, Any]:
+    ran = Program()(verb, *arguments, "--json", env=env)
+    assert ran.out, (verb, arguments, ran.err)
+    return ran.document
+
+
 def _left(env: dict[str, str]) -> int:
     """Restarts that the engine has counted, by a scan."""
-    found = Program()("scan", "--json", env=env).document["findings"]
+    found = _told("scan", env)["findings"]
     values = [line["value"] for one in found if one["id"] == "crash-loop" for line in one["evidence"][:1]]
     return int(values[0]) if values else 0
