@@ -87,7 +87,7 @@ def _force(farm: ZombieFarm, batch: Batch) -> None:
     directory = live_node().memory.directory(f"{farm.path}/force-{batch.kind}")
     began = clock.elapsed_s()
     ran = run_module("necroscope.act.node.reclaim_child", [directory], FORCE_S)
-    wall_s, there = clock.elapsed_s() - began, len(live_node().memory.zombies(f"{farm.path}/force-{batch.kind}"))
+    wall_s, there = clock.elapsed_s() - began, live_node().memory.count(f"{farm.path}/force-{batch.kind}")
     action = f"force: reclaim, {'stopped' if ran.stopped else 'ended by itself'}"
     print(f"| {batch.kind} | {action} | {STUCK} | {there} | {wall_s:.2f} | {ran.kernel_s:.2f} |", flush=True)
 
@@ -101,6 +101,10 @@ def _fixing(action: str, *subjects: str) -> Callable[[], None]:
     return work
 
 
+def _there(farm: ZombieFarm) -> int:
+    return live_node().memory.count(farm.path)
+
+
 def _row(
     farm: ZombieFarm,
     pinned: str,
@@ -108,12 +112,12 @@ def _row(
     work: Callable[[], None],
     settled: Callable[[], object] = lambda: None,
 ) -> None:
-    before = farm.zombies()
+    before = _there(farm)
     began, (_, kernel_before) = clock.elapsed_s(), clock.cpu_s()
     work()
     wall_s, kernel_s = clock.elapsed_s() - began, clock.cpu_s()[1] - kernel_before
     settled()
     ends = clock.elapsed_s() + _SETTLE_S
-    while farm.zombies() and clock.elapsed_s() < ends:
+    while _there(farm) and clock.elapsed_s() < ends:
         clock.sleep(0.1)
-    print(f"| {pinned} | {action} | {before} | {farm.zombies()} | {wall_s:.2f} | {kernel_s:.2f} |", flush=True)
+    print(f"| {pinned} | {action} | {before} | {_there(farm)} | {wall_s:.2f} | {kernel_s:.2f} |", flush=True)

@@ -161,6 +161,9 @@ class _Memory:
             if path.startswith(start)
         ]
 
+    def count(self, below: str) -> int:
+        return len(self.zombies(below))
+
     def identity(self, path: str) -> str:
         known: str = self._world.read()["identities"].get(path, "")
         return known

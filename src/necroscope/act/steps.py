@@ -12,6 +12,7 @@ from necroscope.vocabulary.plan import ABSENT, STATELESS, Step, StepKind
 
 RUNNING, STOPPED, ASKED, BOOTED = "running", "stopped", "not rebooted", "rebooted"
 _STARTS_S, _POLL_S = 3.0, 0.1
+_RELEASE_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +172,11 @@ def _reclaim(node: Node, step: Step) -> str:
 
 def _counted(node: Node, step: Step, note: str) -> str:
     """With the zombies that are left. The kernel releases them a moment after what pinned them is gone."""
-    left = len(node.memory.zombies(step.target))
+    left = node.memory.count(step.target)
     ends = clock.elapsed_s() + _STARTS_S
     while left and clock.elapsed_s() < ends:
-        clock.sleep(_POLL_S)
-        again = len(node.memory.zombies(step.target))
+        clock.sleep(_RELEASE_S)
+        again = node.memory.count(step.target)
         if again == left:
             break
         left = again

@@ -145,6 +145,9 @@ class Memory(Protocol):
     def zombies(self, below: str) -> list[HeldZombie]:
         """The zombies below a cgroup. `Unavailable` where kernel memory cannot be read."""
 
+    def count(self, below: str) -> int:
+        """How many zombies there are below a cgroup."""
+
     def identity(self, path: str) -> str:
         """`device:inode` of a path, not followed; empty where there is nothing."""
 
