@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from necroscope.errors import Unavailable
 from necroscope.sense.ownership import check_socket
+from necroscope.sense.systemd.bus import address
 
 if TYPE_CHECKING:
     from dbus_fast.aio import MessageBus
@@ -74,9 +75,7 @@ def ask(socket: str, work: Callable[[Caller], Awaitable[Answer]], within_s: floa
 async def _connected(socket: str, work: Callable[[Caller], Awaitable[Answer]]) -> Answer:
     from dbus_fast.aio import MessageBus
 
-    from necroscope.sense.systemd.unit_properties import bus_address
-
-    bus = await MessageBus(bus_address=bus_address(socket)).connect()
+    bus = await MessageBus(bus_address=address(socket)).connect()
     try:
         return await work(Caller(bus))
     finally:

@@ -111,7 +111,7 @@ def over_bus(socket: str, budget_s: float, moved: Moved | None = None) -> Units:
 async def _ask(socket: str, moved: Moved | None, deadline: float, budget_s: float) -> Units:
     from dbus_fast.aio import MessageBus
 
-    bus = await MessageBus(bus_address=bus_address(socket)).connect()
+    bus = await MessageBus(bus_address=f"unix:path={_escaped(socket)}").connect()
     try:
         reply = await bus.call(_message("/org/freedesktop/systemd1", f"{_SYSTEMD}.Manager", "ListUnits"))
         loaded = [_Unit(row[0], row[3], row[4], row[6]) for row in _body(reply)[0] if row[2] == "loaded"]
@@ -188,11 +188,6 @@ def _body(reply: Message | None, missing_ok: bool = False) -> list[Any]:
     if missing_ok:
         return []
     raise LookupError(reply.error_name if reply else "no reply")
-
-
-def bus_address(socket: str) -> str:
-    """The D-Bus address of a socket."""
-    return f"unix:path={_escaped(socket)}"
 
 
 def _escaped(path: str) -> str:
