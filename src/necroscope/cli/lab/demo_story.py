@@ -30,7 +30,9 @@ def to_the_end(
     say("2/6  The unit leaks on. necroscope why:")
     explain(stage.store)
     say("3/6  A plan, which changes nothing. necroscope fix:")
-    program("fix")
+    if program("fix") != 0:
+        say("Nobody could be named, so nothing is stopped: other work on this machine hides it. Try again later.")
+        return
     say("4/6  Carried out, in the demo's own systemd. necroscope fix --apply --yes:")
     program("fix", "--apply", "--yes")
     if "validate" in VERBS:
@@ -48,8 +50,8 @@ class _Program:
         own = {"NECROSCOPE_STORE": str(stage.store), "NECROSCOPE_FIX_STATE": str(state), "COLUMNS": str(out.width)}
         self._environment = {**os.environ, **stage.environment, **own}
 
-    def __call__(self, *arguments: str) -> None:
-        """Run it and show what it prints."""
+    def __call__(self, *arguments: str) -> int:
+        """Run it and show what it prints; its exit code."""
         command = [sys.executable, "-P", "-m", "necroscope", *arguments]
         done = subprocess.run(
             command,
@@ -64,6 +66,7 @@ class _Program:
             self._out.print(line, markup=False, highlight=False, soft_wrap=True)
         if done.returncode not in _WORTH_TELLING:
             raise NecroscopeError(f"necroscope {arguments[0]} ended with {done.returncode}", "please report this")
+        return done.returncode
 
 
 def _applied(state: Path) -> str:
