@@ -69,7 +69,8 @@ def ask(socket: str, work: Callable[[Caller], Awaitable[Answer]], within_s: floa
     except TimeoutError as error:
         raise Unavailable(f"systemd did not finish within {within_s:.0f} s") from error
     except (DBusError, AuthError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise Unavailable(f"systemd cannot be reached over the bus ({type(error).__name__})") from error
+        hint = "run as root, where systemd and its bus run; $NECROSCOPE_SYSTEM_BUS names another bus"
+        raise Unavailable(f"systemd cannot be reached at {socket} ({type(error).__name__})", hint) from error
 
 
 async def _connected(socket: str, work: Callable[[Caller], Awaitable[Answer]]) -> Answer:

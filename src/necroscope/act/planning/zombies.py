@@ -17,7 +17,7 @@ _WHY_NOT = {
     "tmpfs": "pinned by tmpfs files, whose pages are the only copy: name those that nobody needs",
     "anon": "pinned by memory of processes that have moved out: end or restart those processes",
     "kernel": "pinned by kernel memory: sockets or slab of whoever still uses them",
-    "": "pinned by what could not be read",
+    "": "of which it could not be seen what pins them",
 }
 _SHOWN = 12
 

@@ -74,8 +74,11 @@ def fix(
     (docs/fixing.md).
 
     \b
-    Exit codes: 0 a plan was shown, carried out or undone, 1 it failed and was undone, 2 bad usage or input,
-    3 refused: nothing was changed, or a person must look.
+    Exit codes:
+      0  a plan was shown, carried out or undone; or nothing is to be fixed
+      1  it failed, and what had been changed was put back
+      2  bad usage or input
+      3  refused: nothing was changed; or a person must look
 
     \b
     Examples:
