@@ -86,6 +86,13 @@ def test_a_file_that_became_another_keeps_its_cache(tmp_path: Path, folder: Stat
     assert report.steps[0].note.startswith("dropped 0")
 
 
+def test_of_many_leftovers_those_that_changed_are_kept(tmp_path: Path, folder: StateFolder) -> None:
+    world, node, plan = planned("remove-leftover many", tmp_path / "node.json")
+    _changed(world, identities={f"{GONE}-3": "0:23:999"}, users={"0:23:4": 77})
+    assert apply(plan, node, folder).steps[0].note == "removed 38 files; 2 are gone, in use or others by now"
+    assert sorted(world.read()["paths"]) == [f"{GONE}-3", f"{GONE}-4"]
+
+
 def test_a_plan_expires_and_is_not_carried_out_twice(tmp_path: Path, folder: StateFolder) -> None:
     _, node, plan = planned("disable-unit", tmp_path / "node.json")
     with pytest.raises(Refused, match="expired"):

@@ -120,6 +120,12 @@ class _Paths:
             raise Unavailable(f"{path} is not as it was")
         self._world.change(f"set {path}", paths={path: None if state == ABSENT else state})
 
+    def unlink(self, path: str, identity: str) -> bool:
+        there = self._world.read()["identities"].get(path) == identity and self.state(path) != ABSENT
+        if there:
+            self._world.change(f"unlink {path}", paths={path: None})
+        return bool(there)
+
     def tidy(self, path: str) -> None:
         pass
 

@@ -64,6 +64,11 @@ WORLDS: dict[str, dict[str, Any]] = {
         "identities": {GONE: "0:23:5"},
         "paths": {GONE: file_state(b"left behind")},
     },
+    "remove-leftover many": {
+        "zombies": [[f"/agents/a{one}", ["tmpfs"], [[f"{GONE}-{one}", f"0:23:{one}"]]] for one in range(40)],
+        "identities": {f"{GONE}-{one}": f"0:23:{one}" for one in range(40)},
+        "paths": {f"{GONE}-{one}": file_state(b"left behind") for one in range(40)},
+    },
     "remove-directories": {
         "directories": ["/sys/fs/cgroup/memory/pods/a/b", "/sys/fs/cgroup/memory/pods/a"],
         "identities": {
@@ -79,6 +84,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "stop-process": ("4711",),
     "free-zombies": ("/agents",),
     "remove-leftover": (GONE,),
+    "remove-leftover many": tuple(f"{GONE}-{one}" for one in range(40)),
     "remove-directories": ("/pods",),
     "reboot": (),
 }
@@ -91,4 +97,4 @@ def planned(action: str, path: Path, **more: Any) -> tuple[World, Node, Plan]:
         if isinstance(value, dict):
             known[name] = {**WORLDS[action].get(name, {}), **value}
     world, node = acted_node(path, **known)
-    return world, node, plan(Draft(node, action), SUBJECTS.get(action, (UNIT,)))
+    return world, node, plan(Draft(node, action.split(maxsplit=1)[0]), SUBJECTS.get(action, (UNIT,)))

@@ -187,6 +187,13 @@ def _remove_cgroups(node: Node, step: Step) -> str:
     return node.memory.remove(step.items)
 
 
+def _remove_files(node: Node, step: Step) -> str:
+    """Each that is still who it was, and that nobody uses."""
+    gone = sum(node.memory.user_of(one) is None and node.paths.unlink(path, one) for path, one in step.items)
+    kept = len(step.items) - gone
+    return f"removed {gone} files" + (f"; {kept} are gone, in use or others by now" if kept else "")
+
+
 def _alive(node: Node, step: Step) -> str:
     now = node.processes.process(int(step.target))
     return RUNNING if now is not None and (now.identity, RUNNING) in step.items else STOPPED
@@ -214,6 +221,7 @@ KINDS: dict[StepKind, Kind] = {
     "drop-cache": Kind(_stateless, _drop_cache, _nothing),
     "reclaim": Kind(_stateless, _reclaim, _nothing),
     "remove-cgroups": Kind(_stateless, _remove_cgroups, _nothing),
+    "remove-files": Kind(_stateless, _remove_files, _nothing),
     "end-process": Kind(_alive, _end_process, _nothing),
     "reboot": Kind(_boot_state, _reboot, _nothing),
 }

@@ -114,3 +114,16 @@ def test_what_a_kill_left_beside_a_path_is_tidied(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
     paths.set(path, file_state(b"x", 0o600, own))
     assert Path(path).read_bytes() == b"x"
+
+
+def test_a_file_is_removed_by_its_identity_only(tmp_path: Path) -> None:
+    paths, file = LivePaths(), tmp_path / "f"
+    file.write_bytes(b"x")
+    status = file.stat()
+    identity = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}:{status.st_ino}"
+    (tmp_path / "way").symlink_to(".")
+    assert not paths.unlink(str(file), identity + "0")
+    assert not paths.unlink(str(tmp_path / "way" / "f"), identity)
+    assert file.exists()
+    assert paths.unlink(str(file), identity)
+    assert not file.exists()

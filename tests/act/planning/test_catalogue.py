@@ -10,7 +10,7 @@ import click
 from necroscope.act.planning.catalogue import ACTIONS
 from necroscope.act.steps import KINDS
 from necroscope.cli.main import main
-from stage.plans import planned
+from stage.plans import WORLDS, planned
 
 PAGE = (Path(__file__).parents[3] / "docs" / "fixing.md").read_text("utf-8")
 
@@ -32,11 +32,10 @@ def test_help_names_every_action() -> None:
 
 def test_every_action_has_a_plan_and_every_kind_of_step_is_in_one(tmp_path: Path) -> None:
     kinds = {
-        step.kind
-        for number, one in enumerate(ACTIONS)
-        for step in planned(one.name, tmp_path / f"{number}.json")[2].steps
+        step.kind for number, one in enumerate(WORLDS) for step in planned(one, tmp_path / f"{number}.json")[2].steps
     }
     assert kinds == set(KINDS)
+    assert {one.split()[0] for one in WORLDS} == {one.name for one in ACTIONS}
 
 
 def test_a_plan_says_each_of_its_changes_and_checks_the_boot_at_least(tmp_path: Path) -> None:

@@ -185,6 +185,16 @@ def test_a_leftover_must_be_seen_to_pin_and_be_used_by_nobody(tmp_path: Path, kn
         planned("remove-leftover", tmp_path / "node.json", **known)
 
 
+def test_many_leftovers_are_one_step_that_cannot_be_undone(tmp_path: Path) -> None:
+    _, _, made = planned("remove-leftover many", tmp_path / "node.json")
+    (step,) = made.steps
+    assert (step.kind, len(step.items), step.undoable) == ("remove-files", 40, False)
+    assert "cannot be undone" in made.notes[0]
+    assert step.shows[-1] == "and 28 more (--json lists all)"
+    with pytest.raises(Refused, match="pins no zombie"):
+        planned("remove-leftover many", tmp_path / "node.json", identities={f"{GONE}-7": "0:23:99"})
+
+
 # -- from what was found -------------------------------------------------------------------------------------
 
 CAUSE = Cause("zombie-memcg", Subject("unit", UNIT), None, 3, 0.9)

@@ -119,6 +119,9 @@ class PathDoor(Protocol):
     def set(self, path: str, state: str) -> None:
         """Make it so: from `absent` to something, or from something to `absent`, at once or not at all."""
 
+    def unlink(self, path: str, identity: str) -> bool:
+        """Remove a file if it is the one with this `major:minor:inode`; whether it was."""
+
     def tidy(self, path: str) -> None:
         """Remove what a killed `set` left beside the path."""
 

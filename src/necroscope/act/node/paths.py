@@ -56,6 +56,19 @@ class LivePaths:
         except OSError as error:
             raise Unavailable(f"{path} cannot be changed: {error.strerror}") from error
 
+    def unlink(self, path: str, identity: str) -> bool:
+        """Remove a file if it is the one with this `major:minor:inode`; whether it was."""
+        try:
+            with self._parent(path) as (folder, name):
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                same = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}:{status.st_ino}" == identity
+                if not same or not stat.S_ISREG(status.st_mode):
+                    return False
+                os.unlink(name, dir_fd=folder)
+        except OSError:
+            return False
+        return True
+
     def tidy(self, path: str) -> None:
         """Remove what a killed `set` left beside the path."""
         with contextlib.suppress(OSError), self._parent(path) as (folder, name):

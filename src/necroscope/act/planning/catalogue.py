@@ -98,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
         "seen to pin a zombie by device and inode; a regular file on tmpfs; opened or mapped by nobody",
         "what the file held is lost to whoever comes for it by name",
         "none",
-        "the same bytes under the same name, as a new file, up to 128 KiB each",
+        "the same bytes under the same name, as a new file: of 32 files at most, up to 128 KiB each",
         "zombies that other files pin stay",
     ),
     Action(

@@ -19,6 +19,7 @@ _WHY_NOT = {
     "kernel": "pinned by kernel memory: sockets or slab of whoever still uses them",
     "": "of which it could not be seen what pins them",
 }
+SINGLY_MOST = 32
 _SHOWN = 12
 
 
@@ -51,7 +52,10 @@ def remove_leftover(draft: Draft, paths: Sequence[str]) -> Plan:
         identity for one in draft.node.memory.zombies("/") if "tmpfs" in one.kinds for _, identity in one.files
     )
     steps, notes = [], []
-    for path in dict.fromkeys(map(resolved, paths)):
+    named = list(dict.fromkeys(map(resolved, paths)))
+    if len(named) > SINGLY_MOST:
+        return _all_of_them(draft, named, pinning)
+    for path in named:
         step = _unlink(draft, path, pinning)
         steps.append(step)
         if not step.undoable:
@@ -61,6 +65,23 @@ def remove_leftover(draft: Draft, paths: Sequence[str]) -> Plan:
     first = steps[0].target
     name = first if len(steps) == 1 else f"{first} and {len(steps) - 1} more"
     return draft.made("cgroup", name, steps, notes)
+
+
+def _all_of_them(draft: Draft, named: Sequence[str], pinning: dict[str, int]) -> Plan:
+    """So many that their bytes are not kept: one step, which looks at each once more right before it goes."""
+    checked = [(path, _leftover(draft, path, pinning)[0]) for path in named]
+    zombies = sum(pinning[identity] for _, identity in checked)
+    step = Step(
+        "remove-files",
+        named[0],
+        f"unlink {count(len(checked))} files, each by device and inode (they pin {plural(zombies, 'zombie')})",
+        shows=_listed(named),
+        undoable=False,
+        conditions=(draft.same_boot(),),
+        items=tuple(checked),
+    )
+    note = f"more than {SINGLY_MOST} files: their bytes are not kept, and it cannot be undone"
+    return draft.made("cgroup", f"{named[0]} and {count(len(named) - 1)} more", [step], [note])
 
 
 def remove_directories(draft: Draft, cgroup: str) -> Plan:
@@ -150,6 +171,15 @@ def _reclaim(draft: Draft, below: str) -> Step:
 
 
 def _unlink(draft: Draft, path: str, pinning: dict[str, int]) -> Step:
+    identity, there = _leftover(draft, path, pinning)
+    says = f"unlink {path} (device:inode {identity}, pins {plural(pinning[identity], 'zombie')})"
+    same = Condition("inode", path, identity)
+    conditions = (draft.same_boot(), same, Condition("unused", path, identity))
+    return Step("set-path", path, says, there, ABSENT, conditions=conditions, undoable=can_be_put_back(there))
+
+
+def _leftover(draft: Draft, path: str, pinning: dict[str, int]) -> tuple[str, str]:
+    """Identity and state of a file, where it pins a zombie and nobody uses it."""
     identity, there = draft.node.memory.identity(path), draft.node.paths.state(path)
     if not identity or there == ABSENT:
         raise BadInput(f"There is no file {path}.", "give the path as it is seen from here")
@@ -159,10 +189,7 @@ def _unlink(draft: Draft, path: str, pinning: dict[str, int]) -> Step:
         raise Refused(f"{path} pins no zombie that could be seen on tmpfs.", "`necroscope scan` names those that do")
     if (user := draft.node.memory.user_of(identity)) is not None:
         raise Refused(f"{path} is in use by process {user}.", "stop that first, or choose another file")
-    says = f"unlink {path} (device:inode {identity}, pins {plural(pinning[identity], 'zombie')})"
-    same = Condition("inode", path, identity)
-    conditions = (draft.same_boot(), same, Condition("unused", path, identity))
-    return Step("set-path", path, says, there, ABSENT, conditions=conditions, undoable=can_be_put_back(there))
+    return identity, there
 
 
 def _cgroup(text: str) -> str:
