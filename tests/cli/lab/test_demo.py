@@ -20,7 +20,7 @@ LIMIT_BYTES = 2_000_000
 @pytest.mark.bpf
 @pytest.mark.systemd
 @pytest.mark.timeout(300)
-def test_with_root_the_incident_is_made_and_explained(necroscope: Program, tmp_path: Path) -> None:
+def test_with_root_the_incident_is_made_explained_stopped_and_undone(necroscope: Program, tmp_path: Path) -> None:
     if lacking := missing(find("seeds-incident")):
         pytest.skip(f"needs {'; '.join(lacking)}")
     began, kept = time.monotonic(), tmp_path / "kept"
@@ -33,8 +33,12 @@ def test_with_root_the_incident_is_made_and_explained(necroscope: Program, tmp_p
     assert re.search(r"ROOT CAUSE FOUND\s+zombie-memcg", ran.out)
     assert f"Root cause: unit {unit}" in ran.out
     assert f"core {core} was starved for" in ran.out
+    name = re.search(r"APPLIED   (fix-[0-9a-f]{8})", ran.out)
+    assert name is not None, ran.out
+    assert ran.out.count(f"PLAN  disable-unit {unit}") == 1
+    assert f"UNDONE   {name[1]}" in ran.out
     if "another run goes on here" not in ran.out:
-        assert time.monotonic() - began < 120
+        assert time.monotonic() - began < 180
     assert not list(Path("/tmp").glob(f"{SHOWN}*"))
     assert f"  necroscope events --store {kept / 'store'}\n" in ran.out
     assert necroscope("events", "--store", kept / "store", "--kind", "nic-tx-timeout").code == 1

@@ -32,11 +32,12 @@ _SEEDS = 10_000
 )
 @click.option("--disposable-machine", is_flag=True, help="Run beside a kubelet or containers of others.")
 def demo(no_color: bool, seed: int | None, shipped: bool, keep: Path | None, disposable_machine: bool) -> None:
-    """Make the incident happen on this kernel, record it, explain it. About a minute; leaves nothing behind.
+    """Make the incident happen on this kernel, record it, explain it, stop it, undo it. Under three minutes.
 
     A unit of a real systemd crash-loops and leaks memory cgroups; an innocent process has to walk over them and holds a
-    core in the kernel for seconds; a network driver complains, to this recorder only. Needs root and perf; without
-    them, the same incident is explained from a recording that comes with the package.
+    core in the kernel for seconds; a network driver complains, to this recorder only. The unit is then stopped in that
+    systemd, the growth is measured, and all of it is undone. Leaves nothing behind. Needs root and perf; without them,
+    the same incident is explained from a recording that comes with the package.
 
     \b
     Examples:
@@ -63,6 +64,9 @@ def demo(no_color: bool, seed: int | None, shipped: bool, keep: Path | None, dis
 
 
 def _live(out: Console, seed: int, keep: Path | None, disposable_machine: bool) -> None:
+    from functools import partial
+
+    from necroscope.cli.lab.demo_story import to_the_end
     from necroscope.cli.lab.lab import progress_lines
     from necroscope.lab.catalogue import find
     from necroscope.lab.neighbours import refuse_neighbours
@@ -72,14 +76,14 @@ def _live(out: Console, seed: int, keep: Path | None, disposable_machine: bool) 
     if not missing(scenario) and not disposable_machine:
         refuse_neighbours()
     with _folder(keep, f"{SHOWN}{os.getpid()}-") as folder:
-        _say(out, f"1/3  {scenario.summary} Seed {seed}.")
-        outcome = run(scenario, seed, folder, SECONDS, progress_lines(out, quiet=False))
+        _say(out, f"1/6  {scenario.summary} Seed {seed}.")
+        story = partial(to_the_end, out, partial(_explain, out), partial(_say, out), folder / "fix")
+        outcome = run(scenario, seed, folder, SECONDS, progress_lines(out, quiet=False), followed_by=story)
         truth = outcome.truth
-        _say(out, "2/3  All of it is gone again, the recording is here. necroscope why:")
-        _explain(out, outcome.store / "store")
+        _say(out, "All of it is gone again.")
         _say(
             out,
-            f"3/3  The truth: {truth['cause']} by {truth['subject']['kind']} {truth['subject']['name']}, on core "
+            f"The truth: {truth['cause']} by {truth['subject']['kind']} {truth['subject']['name']}, on core "
             f"{truth['cpu']} was {truth['process']['name']} ({truth['process']['pid']}).",
         )
         if keep is not None:

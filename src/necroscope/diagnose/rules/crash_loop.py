@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from necroscope.config import CrashLoopLimits
 from necroscope.diagnose.fact import Containers, Turnovers, Units
-from necroscope.diagnose.leak.remedies import stopping
+from necroscope.diagnose.leak.remedies import ENGINES, fixing, stopping
 from necroscope.quantity import count, span
 from necroscope.vocabulary.model import ContainerState, Evidence, Finding, ProcessTurnover, Severity, Subject, UnitState
 
@@ -66,10 +66,10 @@ def _unit_evidence(unit: UnitState) -> Iterator[Evidence]:
 
 
 def _unit_remedies(unit: UnitState) -> tuple[str, ...]:
-    command, undo = stopping(unit.name, unit.unit_file_state, unit.triggered_by)
+    command = fixing(stopping(unit.unit_file_state, unit.triggered_by), unit.name)
     return (
         f"read why it exits: journalctl -n 50 -u {shlex.quote(unit.name)}",
-        f"if this node does not need it: {command}{f' (undo: {undo})' if undo else ''}",
+        f"if this node does not need it: {command} (can be undone)",
     )
 
 
@@ -108,7 +108,8 @@ def _container_evidence(container: ContainerState) -> Iterator[Evidence]:
 
 def _container_remedy(container: ContainerState) -> str:
     policy = container.restart_policy or "none"
-    return f"read the log of container {container.id[:12]}, then stop whoever starts it (restart policy: {policy})"
+    command = f": {fixing('stop-container', container.name)}" if container.engine in ENGINES and container.name else ""
+    return f"read the log of container {container.id[:12]}, then stop it (restart policy: {policy}){command}"
 
 
 def _process(turnover: ProcessTurnover, severity: Severity) -> Finding:

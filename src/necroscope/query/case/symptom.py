@@ -46,7 +46,7 @@ _DID_NOT = re.compile(
 _NONE = re.compile(r"\s*(?:[:=]\s*|\s)(?:0|none|no|nil)\b(?![.:]\d)", re.IGNORECASE)
 # Kinds of marks that report progress, whatever their words are.
 _PROGRESS = frozenset(
-    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy"}
+    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy", "fix"}
 )
 
 
