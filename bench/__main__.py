@@ -22,6 +22,7 @@ BENCHMARKS = (
     "budget",
     "verifying",
     "priors",
+    "audit",
 )
 
 

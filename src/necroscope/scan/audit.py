@@ -202,12 +202,16 @@ def _leaks_by_subject(
     containers: Iterable[Workload] | None,
     history: History | None,
 ) -> dict[tuple[str, str], int]:
-    """How many cgroups each left behind: by the kernel's own names, else by what was recorded."""
+    """How many cgroups each left behind: by the kernel's own names, and by what was recorded, whichever tells of more.
+    Names are cut where very many cgroups were left behind by others."""
+    found = _numbers(history.leaks) if history is not None else {}
     if census is not None and census.families:
-        states = [one.unit for one in units or () if one.unit is not None] if units is not None else None
+        states = [one.unit for one in units if one.unit is not None] if units is not None else None
         told = [one.container for one in containers or () if one.container is not None]
-        return _numbers(facts_of_scan(census, states, told if containers is not None else None))
-    return _numbers(history.leaks) if history is not None else {}
+        named = facts_of_scan(census, states, told if containers is not None else None)
+        for subject, number in _numbers(named).items():
+            found[subject] = max(number, found.get(subject, 0))
+    return found
 
 
 def _numbers(facts: LeakFacts) -> dict[tuple[str, str], int]:

@@ -23,6 +23,7 @@ from necroscope.vocabulary.model import Evidence, Subject
 HOUR_S = 3600.0
 # Looks at units and containers come every ten seconds.
 _LATE_NS = 12_000_000_000
+_TOLD = 4
 _LEAST = 3
 """Fewer than this come and go on any node."""
 _MANY_DIRECTORIES = PRIORS.leak_least_directories
@@ -150,6 +151,7 @@ class _Judged:
             text = f"{plural(seen, 'cgroup')} were removed and never released in {span(before.seconds)} before"
             evidence.append(Evidence(text, "cgroup events", seen, "cgroups", before.window))
         evidence.append(_count_evidence("zombies", after, self.facts.after))
+        evidence += self._each()
         evidence += _boot_evidence(self.facts)
         looped = {name: times for name, times in _restarts(before).items() if times >= self.config.crash_loop.restarts}
         evidence += [
@@ -178,6 +180,15 @@ class _Judged:
         return Answer(
             "growth", "pass", "the growth stopped" + (", and so did the restarts" if looped else ""), tuple(evidence)
         )
+
+    def _each(self) -> Iterator[Evidence]:
+        """Who leaked before, and how many he left since."""
+        since = {leak.subject: leak.seen for leak in self.leaks_after.leaks}
+        leakers = [leak for leak in self.leaks_before.leaks if leak.seen >= _LEAST]
+        for leak in sorted(leakers, key=lambda one: -one.seen)[:_TOLD]:
+            who = f"{leak.subject.kind} {leak.subject.name}"
+            now = since.get(leak.subject, 0)
+            yield Evidence(f"{who} left {count(leak.seen)} behind before, {count(now)} after", "cgroup events", now)
 
     def _leaked_before(self) -> bool:
         before = self.facts.before
