@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from stage.podman import LEAKY, container_engine
 from stage.processes import wait_for
 from stage.program import Program, Ran
 from stage.recorders import recorder, stop
@@ -27,7 +28,7 @@ pytestmark = [
 ]
 LEAKER = "node-agent.service"
 WALKER = "[Service]\nExecStart=/bin/sh -c 'while :; do cat /proc/cgroups > /dev/null; sleep 0.2; done'\n"
-BEFORE_S, WINDOW_S = 24.0, "15s"
+BEFORE_S, WINDOW_S = 15.0, "15s"
 
 
 class Node:
@@ -109,3 +110,19 @@ def test_stopping_the_leaker_passes(node: Node) -> None:
     assert (ran.code, answers(ran.document)) == (0, passed), ran.document["answers"]
     assert re.search(rf"unit {LEAKER} left \d+ behind before, 0 after", said), said
     assert re.search(rf"{LEAKER} restarted \d+ times in 15 s before, 0 times in", said), said
+
+
+@pytest.mark.containers
+def test_a_container_that_crash_loops_is_failing() -> None:
+    with container_engine() as engine:
+        engine.run("leaky", LEAKY)
+        engine.run("calm", "exec busybox sleep 1000")
+        wait_for(lambda: int(engine.inspect("leaky", "{{.RestartCount}}")) > 6, "a crash loop", patience_s=30)
+        ran = Program()("audit", "--json", env={"NECROSCOPE_CONTAINER_SOCKET": str(engine.socket)})
+    assert ran.code == 1
+    by_name = {one["subject"]["name"]: one for one in ran.document["audited"]}
+    leaky, calm = by_name["leaky"], by_name["calm"]
+    assert (leaky["subject"]["kind"], leaky["judgement"], calm["judgement"]) == ("container", "failing", "unknown")
+    assert "it was restarted or recreated" in "; ".join(one["text"] for one in leaky["reasons"])
+    assert leaky["cost"]["cgroups_left"] > 3
+    assert leaky["runs"]["restarts"] > 6
