@@ -23,6 +23,7 @@ BENCHMARKS = (
     "verifying",
     "priors",
     "free",
+    "audit",
 )
 
 

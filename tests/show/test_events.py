@@ -6,7 +6,7 @@ import pytest
 
 from necroscope.clock import NS, iso
 from necroscope.query.cores.patterns import Pattern
-from necroscope.query.event_list import EventList, ListedEvent
+from necroscope.query.events.event_list import EventList, ListedEvent
 from necroscope.show.events import event_lines, events_document, left_out
 from necroscope.vocabulary.event import Event
 

@@ -302,7 +302,7 @@ class Stage:
 
     def lost(self) -> str:
         """What the recording does not hold although it happened: the last symptom. Empty where nothing is missing."""
-        from necroscope.query.landmarks import symptoms
+        from necroscope.query.events.landmarks import symptoms
         from necroscope.store.read.reader import Store
 
         known = [one for one in self.report.symptoms if one.kind != UNKNOWN]

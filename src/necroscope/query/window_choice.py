@@ -8,7 +8,7 @@ from dataclasses import replace
 from necroscope.clock import NS, iso
 from necroscope.errors import BadInput
 from necroscope.quantity import span
-from necroscope.query.event_names import find_event, kinds_there, no_such
+from necroscope.query.events.event_names import find_event, kinds_there, no_such
 from necroscope.query.extent import extent, extent_of_all
 from necroscope.query.samples.no_samples import without_samples
 from necroscope.query.sealed import again

@@ -12,7 +12,7 @@ from typing import Any
 from necroscope.clock import NS, iso
 from necroscope.quantity import count
 from necroscope.query.cores.patterns import Pattern
-from necroscope.query.event_list import EventList, ListedEvent
+from necroscope.query.events.event_list import EventList, ListedEvent
 from necroscope.show.plain import plain, shortened
 from necroscope.vocabulary.event import SHORT_ID
 from necroscope.vocabulary.event_sentence import sentence

@@ -66,7 +66,7 @@ def events(
       necroscope events --bundle node7.ncb --all | grep node-agent
       necroscope events --json | jq '.events[-1]'
     """
-    from necroscope.query.event_list import event_list
+    from necroscope.query.events.event_list import event_list
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 

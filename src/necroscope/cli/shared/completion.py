@@ -32,7 +32,7 @@ def complete_kinds(context: click.Context, _parameter: click.Parameter, begun: s
 def _recorded(store: Path | None) -> set[str]:
     """Kinds in a store; none where there is no store, or it cannot be read: a shell waits for the answer."""
     from necroscope.errors import NecroscopeError
-    from necroscope.query.event_names import kinds_there
+    from necroscope.query.events.event_names import kinds_there
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 

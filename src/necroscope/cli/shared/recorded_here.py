@@ -15,7 +15,7 @@ _STARTED = "recorder-started"
 
 def refuse_foreign(store: Store, boot_id: str) -> None:
     """`Refused` where the recorder that wrote the end of a store ran in another boot, or did not say in which."""
-    from necroscope.query.landmarks import events
+    from necroscope.query.events.landmarks import events
 
     started = events(store.snapshot(), (0, LAST_NS), kinds=_STARTED.__eq__)
     boot = started[-1].boot if started else ""

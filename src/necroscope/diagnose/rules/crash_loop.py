@@ -15,19 +15,35 @@ from necroscope.vocabulary.model import ContainerState, Evidence, Finding, Proce
 _MIN_STARTS = 3
 
 
+def unit_loops(unit: UnitState, limits: CrashLoopLimits) -> bool:
+    """Whether a unit was restarted again and again, and does not run steadily since."""
+    steady = unit.active_state == "active" and (unit.since_start_s or 0.0) > limits.young_s
+    return unit.restarts >= limits.restarts and not steady
+
+
+def container_loops(container: ContainerState, limits: CrashLoopLimits) -> bool:
+    """Whether a container was restarted, or made anew, again and again, and does not run steadily since."""
+    steady = container.state == "running" and (container.since_start_s or 0.0) > limits.young_s
+    return _times(container) >= limits.restarts and not steady
+
+
+def _times(container: ContainerState) -> int:
+    return max(container.restarts or 0, container.deaths or 0)
+
+
 def crash_looping_units(units: Units, limits: CrashLoopLimits) -> Iterator[Finding]:
     """Finds systemd units that were restarted again and again; those that run steadily since are only mentioned."""
     for unit in units.items:
         if unit.restarts >= limits.restarts:
-            steady = unit.active_state == "active" and (unit.since_start_s or 0.0) > limits.young_s
+            steady = not unit_loops(unit, limits)
             yield _unit(unit, "info" if steady else "warning", steady)
 
 
 def crash_looping_containers(containers: Containers, limits: CrashLoopLimits) -> Iterator[Finding]:
     """Finds containers that are restarted, or removed and recreated, so that they are always seconds old."""
     for container in containers.items:
-        if max(container.restarts or 0, container.deaths or 0) >= limits.restarts:
-            steady = container.state == "running" and (container.since_start_s or 0.0) > limits.young_s
+        if _times(container) >= limits.restarts:
+            steady = not container_loops(container, limits)
             yield _container(container, "info" if steady else "warning", steady)
 
 

@@ -12,8 +12,8 @@ from functools import cache
 
 from necroscope.clock import NS, iso
 from necroscope.errors import DAMAGE_HINT, Unavailable
-from necroscope.query.event_names import find_event, kinds_there, no_such
-from necroscope.query.landmarks import symptoms as recorded_symptoms
+from necroscope.query.events.event_names import find_event, kinds_there, no_such
+from necroscope.query.events.landmarks import symptoms as recorded_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.sense.log.symptoms import catalogue

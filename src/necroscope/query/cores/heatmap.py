@@ -11,8 +11,8 @@ from necroscope.query.cores.core_heat import around, core_heat
 from necroscope.query.cores.core_time import core_time
 from necroscope.query.cores.grid import Grid, Mark
 from necroscope.query.cores.sub_seconds import sub_seconds
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.extent import extent
-from necroscope.query.landmarks import symptoms
 from necroscope.query.samples.no_samples import no_samples, unknown_cores, without_samples
 from necroscope.query.sealed import again
 from necroscope.query.select import Select

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from necroscope.clock import NS
 from necroscope.query.coverage import profiled
-from necroscope.query.landmarks import symptoms as symptoms_of
+from necroscope.query.events.landmarks import symptoms as symptoms_of
 from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Window
 

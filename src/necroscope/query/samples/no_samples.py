@@ -13,7 +13,7 @@ import numpy as np
 
 from necroscope.clock import iso
 from necroscope.errors import DAMAGE_HINT, BadInput, NecroscopeError, Unavailable
-from necroscope.query.event_names import find_event
+from necroscope.query.events.event_names import find_event
 from necroscope.query.extent import extent
 from necroscope.query.samples.chunk import Chunk
 from necroscope.query.samples.chunks import chunks

@@ -11,7 +11,7 @@ from necroscope.errors import Unavailable
 from necroscope.query.case.symptom import is_symptom
 from necroscope.query.cores.patterns import KINDS as PATTERNS
 from necroscope.query.cores.patterns import Pattern, patterns_in
-from necroscope.query.event_names import kinds_there, no_such
+from necroscope.query.events.event_names import kinds_there, no_such
 from necroscope.query.extent import extent_of_all
 from necroscope.query.sql.engine import Engine
 from necroscope.sense.log.symptoms import catalogue

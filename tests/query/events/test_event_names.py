@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.query.event_names import EventName, find_event, kinds_there, no_such
+from necroscope.query.events.event_names import EventName, find_event, kinds_there, no_such
 from necroscope.store.read.reader import Snapshot, Store
 from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.event import Event

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from necroscope.errors import BadInput
-from necroscope.query.landmarks import event_tables
+from necroscope.query.events.landmarks import event_tables
 from necroscope.store.format.tables import valid_text
 from necroscope.store.read.reader import Snapshot
 from necroscope.vocabulary.event import Event, event_of

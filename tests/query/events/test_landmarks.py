@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.landmarks import events, in_short, symptoms
+from necroscope.query.events.landmarks import events, in_short, symptoms
 from necroscope.store.read.catalog import segments
 from necroscope.store.read.reader import Store
 from necroscope.store.write.writer import Writer
