@@ -134,6 +134,10 @@ class Keeper:
         self._roller.prune(self.segments)
         return True
 
+    def limit(self, retention: Retention) -> None:
+        """Keep so much from now on; what is beyond it goes with the next segment."""
+        self._retention = retention
+
     def untold(self) -> tuple[list[Event], int]:
         """What went and was not told yet, as one event; and of how many segments it tells, for `told`."""
         gone = self._gone
