@@ -75,7 +75,7 @@ UNIT_SUCCESS = measured(
     20,
 )
 CONTAINER_RESTARTS = counted("container_restarts", "Restarts of a container.", ("container",), 20)
-SYMPTOMS = counted("symptoms", "Complaints of the kernel's log, of jobs and of marks, by kind.", ("kind",), 16)
+SYMPTOMS = counted("symptoms", "Complaints of the kernel's log, of jobs and of marks, by kind.", ("kind",), 12)
 NIC_RESETS = counted(
     "nic_resets", "Resets of network devices, by the reason that the driver gives.", ("device", "reason"), 12
 )
@@ -86,10 +86,16 @@ VERDICTS = counted(
     ("verdict", "cause", "subject"),
     12,
 )
+VERDICT_AT = measured(
+    "verdict_timestamp_seconds",
+    "When a verdict was made last that says this, in UTC seconds; the latest of them.",
+    ("verdict", "cause", "subject"),
+    8,
+)
 VERDICT_DELAY = measured("verdict_delay_seconds", "Time from the latest explained symptom to its verdict.")
 VERDICT_CPU = counted("verdict_cpu_seconds", "CPU time that verdicts took.")
 VERDICTS_SKIPPED = counted("verdicts_skipped", "Symptoms that were not asked about, by why.", ("reason",), 4)
-SINKS = counted("sink_deliveries", "Verdicts handed to a sink, by how that went.", ("sink", "result"), 16)
+SINKS = counted("sink_deliveries", "Verdicts handed to a sink, by how that went.", ("sink", "result"), 12)
 GAPS = counted("gaps", "Gaps in the recording, by what is missing.", ("subject",), 5)
 GAP_S = counted("gap_seconds", "Time that is missing in the recording, by what is missing.", ("subject",), 5)
 SAMPLES = counted("samples", "Samples of stacks that were recorded.")
@@ -103,7 +109,7 @@ BUILD = measured("build_info", "1, with the version of the program.", ("version"
 OWN = (
     *(ZOMBIES_BY_OWNER, ZOMBIES_BORN, SATURATED_S, SATURATED, SATURATED_RUN, THROTTLED_S),
     *(UNIT_RESTARTS, UNIT_SUCCESS, CONTAINER_RESTARTS, SYMPTOMS, NIC_RESETS, JOBS),
-    *(VERDICTS, VERDICT_DELAY, VERDICT_CPU, VERDICTS_SKIPPED, SINKS, GAPS, GAP_S),
+    *(VERDICTS, VERDICT_AT, VERDICT_DELAY, VERDICT_CPU, VERDICTS_SKIPPED, SINKS, GAPS, GAP_S),
     *(SAMPLES, LOST, TROUBLES, STORE_BYTES, STORE_HOLDS, STARTED, BUILD),
 )
 METRICS: tuple[Metric, ...] = (*SUMMED, *OWN)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
+from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.errors import NecroscopeError
 from necroscope.quantity import size, span
@@ -86,7 +87,7 @@ class Service:
         if self._asking is not None:
             self._asking.close()
         self._take_verdicts()
-        self._log.line("info", "stopped", self._line(last))
+        self._log.line("info", "stopped", self._line(last).replace("recording", "recorded", 1))
         for one in self._sinks:
             one.close()
         if self._server is not None:
@@ -159,6 +160,7 @@ class Service:
             repeats=made.repeats,
         )
         self.metrics.count(declared.VERDICTS, 1, made.verdict, made.kind, made.subject)
+        self.metrics.put(declared.VERDICT_AT, made.at_ns / NS, made.verdict, made.kind, made.subject)
         self.metrics.put(declared.VERDICT_DELAY, round(made.delay_s, 3))
 
     def _spent(self, cpu_s: float, trouble: str) -> None:

@@ -28,7 +28,6 @@ class Supervisor:
         meant = watchdog_pid in ("", str(os.getpid()))
         self._every_s = int(watchdog_us) / 2e6 if meant and watchdog_us.isdecimal() else 0.0
         self._next_s, self._ready = 0.0, False
-        self._socket: socket.socket | None = None
 
     def alive(self, status: str) -> None:
         """Called at every turn of the recorder: ready with the first, then a sign of life as often as is wanted."""
@@ -55,12 +54,10 @@ class Supervisor:
     def _tell(self, message: str) -> None:
         if not self._address:
             return
-        with suppress(OSError, ValueError):
-            if self._socket is None:
-                self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-                self._socket.setblocking(False)
-            name = "\0" + self._address[1:] if self._address.startswith("@") else self._address
-            self._socket.sendto(message.encode("utf-8", "replace"), name)
+        name = "\0" + self._address[1:] if self._address.startswith("@") else self._address
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.setblocking(False)
+            sender.sendto(message.encode("utf-8", "replace"), name)
 
 
 def _line(status: str) -> str:

@@ -39,6 +39,8 @@ def post(url: str, document: Any, timeout_s: float) -> None:
         answer = connection.getresponse()
         answer.read(_READ)
         status = answer.status
+        if not watch.is_alive():
+            raise TimeoutError  # the end that was read is ours
     except (OSError, HTTPException, ValueError) as error:
         said = "no answer in time" if not watch.is_alive() else str(error) or type(error).__name__
         raise Undelivered(f"{where.netloc.rpartition('@')[2]}: {said}") from error

@@ -56,6 +56,8 @@ class Waiting:
         if known is not None and now_s < known.until_s:
             known.repeats += 1
             return False
+        if any(one.key == key and not one.again for one in self._questions):
+            return False
         for place, one in enumerate(self._questions):
             if not one.again and one.event is not None and abs(one.at_ns - event.at_ns) <= SAME_INCIDENT_NS:
                 # What the kernel said comes before what somebody noticed.

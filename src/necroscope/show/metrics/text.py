@@ -4,8 +4,8 @@
 # TYPE NAME counter
 NAME{label="value"} 1
 
-Own code instead of `prometheus-client`: that is 1.6 MB more memory and 40 ms more start of every recorder for these
-forty lines, and its registry would hold a second set of counters.
+Own code instead of `prometheus-client`: that is 5,300 lines and 1.3 MB more memory in every recorder for these forty
+lines, and its registry would be a second set of counters, declared a second time.
 """
 
 from __future__ import annotations
