@@ -65,8 +65,8 @@ def unreported(store: FixedStore, recorded: Window, known: Known, notes: Sequenc
 
 
 def _not_of_a_core(snapshot: Snapshot, recorded: Window) -> Verdict | None:
-    """The answer about the latest critical complaint that no starved core causes, as of hardware; None: there is none.
-    Nobody is named for it, but neither was nothing wrong."""
+    """The answer about the latest complaint that no starved core causes, as of hardware or of memory; None: there is
+    none. Nobody is named for it, but neither was nothing wrong."""
     last = latest_other(snapshot, recorded)
     if last is None:
         return None

@@ -217,7 +217,7 @@ class PerfFeed:
                 return _ENDED
             if self._forgotten.is_set():
                 self._forgotten.clear()
-                decoder.tell_stacks_again()
+                decoder.emit_stacks_again()
             if data:
                 self._put(decoder.feed(data))
                 self._tell_names()

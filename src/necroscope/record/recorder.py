@@ -180,7 +180,7 @@ class Recorder:
 
     def _take_perf(self, rows: Iterable[Row]) -> None:
         self._lost += keep_rows(self._writer, rows, self._timeline.offsets)
-        if self._feed is not None and self._writer.forgot_stacks():
+        if self._feed is not None and self._writer.dropped_stacks():
             self._feed.stacks_forgotten()
         if self._feed is not None and (events := self._feed.events()):
             self._writer.add_events(events)

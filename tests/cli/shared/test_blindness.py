@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from necroscope.store.write.writer import Writer
-from record.test_disk import fill, small_disk
 from stage.incident import Played, at
 from stage.program import Program
 from stage.recorders import PROGRAM
+from stage.small_disk import fill, small_disk
 
 _LOST_END = "the recorder ended without a clean shutdown, and nothing later is in the recording"
 

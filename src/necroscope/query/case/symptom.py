@@ -97,11 +97,10 @@ def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | No
 
 
 def latest_other(snapshot: Snapshot, window: Window) -> Event | None:
-    """The latest critical complaint of a window that no starved core causes, such as one of hardware; None: there is
-    none."""
-    critical = {kind.name for kind in _kinds().values() if kind.severity == "critical" and not kind.starved}
-    told = told_symptoms(snapshot, window, [])
-    found = (one for one in told if one.source not in NOTICED and one.kind in critical)
+    """The latest complaint of a window that no starved core causes and that is more than information: failing hardware,
+    a process killed for lack of memory. None: there is none."""
+    wrong = {kind.name for kind in _kinds().values() if kind.severity != "info" and not kind.starved}
+    found = (one for one in told_symptoms(snapshot, window, []) if one.source not in NOTICED and one.kind in wrong)
     return max(found, key=lambda one: one.at_ns, default=None)
 
 

@@ -25,9 +25,9 @@ from necroscope.record.imports.perf_recordings import (
 )
 from necroscope.record.imports.worker_pool import Progress
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import is_perf_data
+from necroscope.sense.importers.read_ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
-from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, check_times
+from necroscope.sense.importers.source import CUT_SHORT, NO_PLACING, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.format.core_times import LONGEST_NS
 from necroscope.store.write.imported import Note, take_note
@@ -45,7 +45,7 @@ class How:
     """What the user says about a file."""
 
     host: Host
-    placing: Placing = NOTHING_TOLD
+    placing: Placing = NO_PLACING
     kallsyms: Path | None = None
     jobs: int = 1
 
@@ -134,7 +134,7 @@ def _reader(kind: Kind, path: Path, placing: Placing) -> Any:
 def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, told: str) -> Imported:
     mark = fingerprint_of(path)
     before = imported_before(writer, path, mark, told)
-    if before is not None and before.told == told:
+    if before is not None and before.options == told:
         return Imported(before.samples, already=True)
     writer.seal()
     others = {one.path.name for one in writer.segments}

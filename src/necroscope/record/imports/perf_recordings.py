@@ -84,7 +84,7 @@ class Recording(Protocol):
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What makes UTC of the times, and whether that is exact."""
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew."""
 
     def notes(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def import_recording(
     """Add a recording to a store, all of it or, when anything goes wrong, nothing. `told`: see `Note`."""
     mark = fingerprint_of(path)
     before = imported_before(writer, path, mark, told)
-    if before is not None and before.told == told:
+    if before is not None and before.options == told:
         return Imported(before.samples, already=True)
     with opened() as data:
         count = max(1, min(jobs, data.size // _PIECE_BYTES)) if data.divisible else 1
@@ -129,7 +129,7 @@ def imported_before(writer: Writer, path: Path, mark: str, told: str) -> Note | 
         writer.take_back(note.segments)
     if note is None or not note.whole or not still_there(note, writer.segments):
         return None
-    if note.told != told and merged(note, writer.segments):
+    if note.options != told and merged(note, writer.segments):
         raise BadInput(
             f"{path} was imported before with other options, and its rows are merged with others by now.",
             "import it into a fresh store",
@@ -205,8 +205,8 @@ class _Importer:
                 offset_ns = self.data.utc_offset_ns()[0]
                 check_times(self.path, *(at_ns + offset_ns for at_ns in ends(row)))
                 keep_rows(bulk, [row], offset_ns)
-                if bulk.take_forgot():
-                    self.data.tell_stacks_again()
+                if bulk.take_dropped():
+                    self.data.emit_stacks_again()
                 progress(self.data.progress)
             bulk.seal()
         except OSError as error:

@@ -100,7 +100,7 @@ def test_a_profile_of_go(tmp_path: Path, packed: bool, pack: type[bytes]) -> Non
     assert notes == (LOST, "of its values samples is kept, not cpu", "1 labels of samples are not kept")
 
 
-def test_the_default_or_the_last_value_counts_where_no_samples_are_told(tmp_path: Path) -> None:
+def test_the_default_or_the_last_value_counts_where_no_samples_are_given(tmp_path: Path) -> None:
     for default, weight in ((3, 30), (0, 7)):
         data = profile(sample((1,), (30, 7)), types=((3, 4), (6, 2)), default=default)
         assert [line[5] for line in recorded.samples(read(tmp_path, data)[0])] == [weight]

@@ -1,8 +1,8 @@
-"""Stacks that were told once and are needed again: each journal carries every stack that its samples name.
+"""Stacks that were handed out once and are needed again: each journal carries every stack that its samples name.
 
-A decoder tells a stack the first time it sees it; the segment of ten minutes later needs it too. The book remembers, in
-bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds the book is
-told so, and lets the decoder tell its stacks anew; until it has, the generation before still knows them.
+A decoder hands out a stack the first time it sees it; the segment of ten minutes later needs it too. The cache
+remembers, in bounded memory: of two generations the older one is dropped when the younger one is full. Whoever feeds
+the cache learns that, and lets the decoder hand out its stacks anew; until it has, the older generation still has them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from necroscope.sense.perf.samples import Stack
 from necroscope.store.format.tables import valid_text
 
 MAX_BYTES = 10 << 20
-# What the book itself takes for a stack, beside its text.
+# What the cache itself takes for a stack, beside its text.
 _EACH_BYTES = 200
 
 
-class StackBook:
+class StackCache:
     """Stacks by id. What was not used for a long time is forgotten."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -25,7 +25,7 @@ class StackBook:
         self._bytes = 0
         self._young: dict[int, Stack] = {}
         self._old: dict[int, Stack] = {}
-        self._forgot = False
+        self._dropped = False
 
     def learn(self, stacks: Iterable[Stack]) -> None:
         """Remember stacks."""
@@ -42,10 +42,10 @@ class StackBook:
             self._put(found)
         return valid_text(found.text)
 
-    def take_forgot(self) -> bool:
-        """True once after stacks were forgotten: they should be told anew."""
-        forgot, self._forgot = self._forgot, False
-        return forgot
+    def take_dropped(self) -> bool:
+        """True once after stacks were forgotten: they should be handed out anew."""
+        dropped, self._dropped = self._dropped, False
+        return dropped
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
@@ -55,6 +55,6 @@ class StackBook:
             return
         size = len(stack.canonical) + _EACH_BYTES
         if self._young and self._bytes + size > self._half:
-            self._old, self._young, self._forgot, self._bytes = self._young, {}, True, 0
+            self._old, self._young, self._dropped, self._bytes = self._young, {}, True, 0
         self._young[stack.stack_id] = stack
         self._bytes += size

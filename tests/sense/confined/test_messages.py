@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from necroscope.sense.confined.messages import ANSWER_BYTES, Answer, Request, answer_of, answer_packet, request_of
 from necroscope.sense.confined.refusal import Refusal
-from necroscope.sense.confined.wire import ANSWER_BYTES, Answer, Request, answer_of, answer_packet, request_of
 
 
 def test_requests_and_answers_come_back_as_they_were() -> None:

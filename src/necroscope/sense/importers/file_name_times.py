@@ -1,14 +1,16 @@
-"""The time that somebody wrote into the name of a recording: `perf-node7-20260102-03-04-05-120s.data`.
+"""Times that somebody wrote into the name of a file: of a recording, `perf-node7-20260102-03-04-05-120s.data`, and of a
+log whose lines name no year, `kern.log-20261116.gz`.
 
-It is taken for the time of its start, as `-o perf-$(date +%Y%m%d-%H-%M-%S).data` makes it. `perf record
---switch-output` names its files by their end: `perf.data.2026010203040512`. Dates without a time of day tell nothing.
+The time of a recording is taken for its start, as `-o perf-$(date +%Y%m%d-%H-%M-%S).data` makes it. `perf record
+--switch-output` names its files by their end: `perf.data.2026010203040512`. Dates without a time of day tell nothing of
+recordings.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 NS = 1_000_000_000
 
@@ -18,6 +20,7 @@ _DATED = re.compile(
     r"(?:Z|(?P<zone>[+-]\d\d:?\d\d))?(?!\d)"
 )
 _EPOCH = re.compile(r"(?<!\d)(1\d{9})(?!\d)")
+_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,16 @@ class NamedTime:
     zoned: bool = False
     ends: bool = False
     within_s: int = 2
+
+
+def day_in_name(name: str) -> date | None:
+    """The first day in a name, with or without a time behind it; None when there is none."""
+    for found in _DAY.finditer(name[-255:]):
+        try:
+            return date(int(found[1]), int(found[3]), int(found[4]))
+        except ValueError:
+            continue
+    return None
 
 
 def time_in_name(name: str) -> NamedTime | None:

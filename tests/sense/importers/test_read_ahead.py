@@ -9,7 +9,7 @@ import pytest
 
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import ReadAhead
+from necroscope.sense.importers.read_ahead import ReadAhead
 from stage.own_children import own_children
 
 
@@ -35,7 +35,7 @@ def test_other_files_are_read_as_ever(tmp_path: Path) -> None:
     assert host.take() == b""
 
 
-def test_what_cannot_be_read_is_told_as_ever(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_as_ever(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     with pytest.raises(Unavailable) as ahead:
         ReadAhead(absent).read(absent)

@@ -105,9 +105,9 @@ class TestSystemd:
 
     def test_systemctl_tells_the_same_as_the_bus(self, systemd: SystemdStage) -> None:
         units = by_systemctl(lambda command, timeout_s: systemd.run(*command).encode(), 5.0)
-        told = {properties["Id"]: properties for properties in units.troubled}
-        assert set(told) == {"leaky.service", "counted.service", "oneshot.service", "repeats.service"}
-        assert told["counted.service"]["NRestarts"] == str(RUNS)
+        troubled = {properties["Id"]: properties for properties in units.troubled}
+        assert set(troubled) == {"leaky.service", "counted.service", "oneshot.service", "repeats.service"}
+        assert troubled["counted.service"]["NRestarts"] == str(RUNS)
 
     def test_a_look_is_cheap(self, systemd: SystemdStage) -> None:
         looking = sensor(systemd)
@@ -116,7 +116,7 @@ class TestSystemd:
         looking.read(Host())
         assert time.monotonic() - started < 10.0
 
-    def test_a_stopped_unit_is_told_as_stopped_and_its_restarts_hold_still(self, systemd: SystemdStage) -> None:
+    def test_a_stopped_unit_is_reported_as_stopped_and_its_restarts_hold_still(self, systemd: SystemdStage) -> None:
         systemd.stop_unit("leaky.service")
         first = unit(sensor(systemd).read(Host()), "leaky.service")
         time.sleep(0.5)

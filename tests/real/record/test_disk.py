@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from stage.program import Program
 from stage.recorders import PROGRAM, ask, process, recorder, stop, told, wait
+from stage.small_disk import fill, small_disk
 
 pytestmark = pytest.mark.root
 
@@ -39,28 +38,6 @@ writer = Writer(store, signals=signals, segment_s=2.0, max_unwritten_bytes=int(s
 Recorder(Host(), writer, None, fast_sensors(), []).run(stop)
 writer.close()
 """
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """A filesystem of its own."""
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def fill(path: Path, for_s: float) -> None:
-    """Take whatever room there is, again and again."""
-    ends = time.monotonic() + for_s
-    with path.open("ab", buffering=0) as file:
-        while time.monotonic() < ends:
-            with contextlib.suppress(OSError):
-                while file.write(b"x" * 4096) == 4096:
-                    pass
-            time.sleep(0.01)
 
 
 def _rss(pid: int) -> int:
