@@ -16,9 +16,9 @@ from necroscope.record.metrics.metrics import Metrics
 from necroscope.record.metrics.owners import owner_of, pod_of
 from necroscope.record.recorder import RecorderStatus
 from necroscope.sense.sensor import Look
+from necroscope.show.metrics.metric import Series
 from necroscope.show.metrics.text import text
 from necroscope.vocabulary.event import Event
-from necroscope.vocabulary.metric import Series
 from necroscope.vocabulary.model import Census, ContainerState, ParentCount, Reading, Record, Sample, UnitState
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.record.metrics.slots import STILL_S, Rising, Slots, largest
-from necroscope.vocabulary.metric import Series
+from necroscope.show.metrics.metric import Series
 
 
 def test_the_first_have_series_of_their_own_and_the_rest_share_one() -> None:

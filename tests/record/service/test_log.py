@@ -11,8 +11,8 @@ from necroscope.clock import NS
 from necroscope.record.recorder import RecorderStatus, Trouble
 from necroscope.record.service.log import OF_A_KIND, Log
 from necroscope.show.log.line import as_json, for_people
+from necroscope.show.log.log_line import LogLine
 from necroscope.vocabulary.event import Event
-from necroscope.vocabulary.log_line import LogLine
 
 
 def _status(*troubles: Trouble) -> RecorderStatus:

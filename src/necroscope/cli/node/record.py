@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from necroscope.config import Config
     from necroscope.record.recorder import RecorderStatus
-    from necroscope.vocabulary.log_line import LogLine
+    from necroscope.show.log.log_line import LogLine
 
 # The spinner before the status line, and a column that stays free.
 _SPINNER = 3

@@ -13,7 +13,7 @@ from necroscope.sense.cpu.run_delay import RunDelay
 from necroscope.sense.memory.vmstat import Vmstat
 from necroscope.sense.net.nic import Nic
 from necroscope.sense.sampler import SEEN
-from necroscope.vocabulary.metric import Metric, counted, from_signal, measured
+from necroscope.show.metrics.metric import Metric, counted, from_signal, measured
 from necroscope.vocabulary.model import Signal
 
 MOST_SERIES = 300

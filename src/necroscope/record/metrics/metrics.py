@@ -14,8 +14,8 @@ from necroscope.record.metrics.cores import Cores
 from necroscope.record.metrics.owners import owner_of, pod_of
 from necroscope.record.metrics.slots import Labels, Rising, Slots, largest
 from necroscope.sense.sensor import Look
+from necroscope.show.metrics.metric import Family, Metric, Series
 from necroscope.vocabulary.event import SYMPTOM_SOURCES, Event
-from necroscope.vocabulary.metric import Family, Metric, Series
 from necroscope.vocabulary.model import Census, ContainerState, Sample, UnitState
 
 if TYPE_CHECKING:

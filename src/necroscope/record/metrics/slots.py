@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from heapq import nlargest
 
-from necroscope.vocabulary.metric import OTHER, Series
+from necroscope.show.metrics.metric import OTHER, Series
 
 STILL_S = 3_600.0
 Labels = tuple[str, ...]

@@ -13,9 +13,9 @@ from necroscope import clock
 from necroscope.clock import NS, iso
 from necroscope.query.case.symptom import is_symptom
 from necroscope.sense.log.symptoms import catalogue
+from necroscope.show.log.log_line import LEVELS, Level, LogLine
 from necroscope.vocabulary.event import SYMPTOM_SOURCES, Event
 from necroscope.vocabulary.event_sentence import sentence
-from necroscope.vocabulary.log_line import LEVELS, Level, LogLine
 
 if TYPE_CHECKING:
     from necroscope.record.recorder import RecorderStatus

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 
 from necroscope.clock import iso
+from necroscope.show.log.log_line import Level, LogLine
 from necroscope.show.plain import plain, valid
-from necroscope.vocabulary.log_line import Level, LogLine
 
 PRIORITIES: Mapping[Level, int] = {"error": 3, "warning": 4, "info": 6, "debug": 7}
 """As syslog numbers them."""

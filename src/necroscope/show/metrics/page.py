@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from necroscope.vocabulary.metric import Metric
+from necroscope.show.metrics.metric import Metric
 
 
 def table(metrics: Iterable[Metric]) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import isfinite, isnan
 
-from necroscope.vocabulary.metric import Family, Metric, Series
+from necroscope.show.metrics.metric import Family, Metric, Series
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _MOST = 200
