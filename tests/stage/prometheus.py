@@ -7,9 +7,9 @@ import json
 import shutil
 import socket
 import subprocess
+import sys
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,27 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def get(url: str, **query: str) -> Any:
+def get(url: str, within: Sequence[str] = (), **query: str) -> Any:
     """The JSON that an API answers."""
     full = f"{url}?{urllib.parse.urlencode(query)}" if query else url
-    with urllib.request.urlopen(full, timeout=5) as answer:
-        return json.load(answer)
+    return json.loads(_fetched(full, within))
+
+
+def _fetched(url: str, within: Sequence[str]) -> bytes:
+    """Asked from a process that stands where the server does."""
+    program = "import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(sys.argv[1], timeout=5).read())"
+    ran = subprocess.run([*within, sys.executable, "-c", program, url], capture_output=True)
+    if ran.returncode:
+        raise OSError(ran.stderr.decode()[-300:])
+    return ran.stdout
 
 
 @contextlib.contextmanager
-def prometheus(folder: Path, target: str, rules: str = "", alertmanager: str = "") -> Iterator[str]:
-    """Scrapes the target every second; its address."""
+def prometheus(
+    folder: Path, target: str, rules: str = "", alertmanager: str = "", within: Sequence[str] = ()
+) -> Iterator[str]:
+    """Scrapes the target every second; its address. `within`: a command that runs it elsewhere, such as in another
+    network namespace."""
     folder.mkdir()
     (folder / "rules.yaml").write_text(rules or "groups: []\n")
     alerting = f"alerting: {{alertmanagers: [{{static_configs: [{{targets: ['{alertmanager}']}}]}}]}}\n"
@@ -53,17 +64,18 @@ def prometheus(folder: Path, target: str, rules: str = "", alertmanager: str = "
     )
     port = free_port()
     command = [
+        *within,
         "prometheus",
         f"--config.file={folder / 'prometheus.yml'}",
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address=127.0.0.1:{port}",
     ]
-    with _running(command, folder / "log", f"http://127.0.0.1:{port}/-/ready") as address:
+    with _running(command, folder / "log", f"http://127.0.0.1:{port}/-/ready", within) as address:
         yield address
 
 
 @contextlib.contextmanager
-def alertmanager(folder: Path, webhook: str) -> Iterator[str]:
+def alertmanager(folder: Path, webhook: str, within: Sequence[str] = ()) -> Iterator[str]:
     """Hands every alert to the webhook at once, and its end too; its address."""
     folder.mkdir()
     (folder / "alertmanager.yml").write_text(
@@ -73,22 +85,23 @@ def alertmanager(folder: Path, webhook: str) -> Iterator[str]:
     )
     port = free_port()
     command = [
+        *within,
         "prometheus-alertmanager",
         f"--config.file={folder / 'alertmanager.yml'}",
         f"--storage.path={folder / 'data'}",
         f"--web.listen-address=127.0.0.1:{port}",
         "--cluster.listen-address=",
     ]
-    with _running(command, folder / "log", f"http://127.0.0.1:{port}/-/ready") as address:
+    with _running(command, folder / "log", f"http://127.0.0.1:{port}/-/ready", within) as address:
         yield address
 
 
 @contextlib.contextmanager
-def _running(command: list[str], log: Path, ready: str) -> Iterator[str]:
+def _running(command: list[str], log: Path, ready: str, within: Sequence[str]) -> Iterator[str]:
     with log.open("wb") as said:
         started = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
     try:
-        wait_for(lambda: _answers(ready), f"{command[0]}: {log.read_text()[-1000:]}", 30.0)
+        wait_for(lambda: _answers(ready, within), f"{command[0]}: {log.read_text()[-1000:]}", 30.0)
         yield ready.removesuffix("/-/ready")
     finally:
         started.terminate()
@@ -99,9 +112,8 @@ def _running(command: list[str], log: Path, ready: str) -> Iterator[str]:
             started.wait()
 
 
-def _answers(url: str) -> bool:
+def _answers(url: str, within: Sequence[str]) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=1) as answer:
-            return bool(answer.status == 200)
+        return bool(_fetched(url, within))
     except OSError:
         return False

@@ -12,13 +12,14 @@ from necroscope.sense.cpu.pressure import Pressure
 from necroscope.sense.cpu.run_delay import RunDelay
 from necroscope.sense.memory.vmstat import Vmstat
 from necroscope.sense.net.nic import Nic
+from necroscope.sense.net.tcp import Tcp
 from necroscope.sense.sampler import SEEN
 from necroscope.show.metrics.metric import Metric, counted, from_signal, measured
 from necroscope.vocabulary.model import Signal
 
 MOST_SERIES = 300
 """What a node may tell at most."""
-SENSORS = (Memcg, RunDelay, Pressure, Vmstat, Throttle, Nic)
+SENSORS = (Memcg, RunDelay, Pressure, Vmstat, Throttle, Nic, Tcp)
 _KNOWN: dict[str, Signal] = {signal.name: signal for sensor in (*SENSORS, OwnCost) for signal in sensor.signals} | {
     one.name: one for one in (SEEN, SHED, MEMORY)
 }
@@ -40,6 +41,9 @@ SUMMED = (
     from_signal(_KNOWN["vmstat_oom_kill"]),
     from_signal(_KNOWN["pressure_stalled_seconds"], most=6),
     from_signal(_KNOWN["nic_tx_timeouts"], ("device",), most=8),
+    from_signal(_KNOWN["tcp_retransmitted_segments"]),
+    from_signal(_KNOWN["tcp_timeouts"]),
+    from_signal(_KNOWN["tcp_aborts"], ()),
     from_signal(SEEN, most=32),
     from_signal(_KNOWN["recorder_cpu_seconds"], most=6),
     from_signal(_KNOWN["recorder_rss_bytes"], most=6),

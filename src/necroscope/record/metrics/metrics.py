@@ -233,6 +233,7 @@ _SENSORS: Mapping[str, Callable[[Metrics, Look], None]] = {
     "pressure": Metrics._plain,
     "vmstat": Metrics._plain,
     "nic": Metrics._plain,
+    "tcp": Metrics._plain,
     "memcg": Metrics._census,
     "zombie-names": Metrics._named,
     "throttle": Metrics._throttle,

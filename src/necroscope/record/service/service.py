@@ -14,10 +14,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
+from necroscope import clock
 from necroscope.clock import NS
 from necroscope.config import Config
 from necroscope.errors import NecroscopeError
 from necroscope.quantity import size, span
+from necroscope.record.jobs.logs import JobLogs
+from necroscope.record.jobs.stalled import Stalled
 from necroscope.record.metrics import declared
 from necroscope.record.metrics.file import MetricsFile
 from necroscope.record.metrics.metrics import Metrics
@@ -30,6 +33,7 @@ from necroscope.record.sinks.made import sinks
 from necroscope.record.sinks.queue import SinkQueue, Told
 from necroscope.record.verdicts.asking import Asking
 from necroscope.record.verdicts.pronounced import Pronounced
+from necroscope.sense.gpu.nvidia import Gpu
 from necroscope.sense.sensor import Look
 from necroscope.show.metrics.text import CONTENT_TYPE, text
 from necroscope.store.write.writer import Writer
@@ -67,6 +71,9 @@ class Service:
         self._verdicts: SimpleQueue[Pronounced] = SimpleQueue()
         self._sinks = self._queues(config)
         self._asking = self._asker(config)
+        self._stalled = Stalled(config.jobs.stalled_s)
+        self._job_logs = JobLogs(config.jobs.follow) if config.jobs.follow else None
+        self._found: list[Event] = []
         self._recorder: Recorder | None = None
         self._seen: deque[int] = deque(maxlen=_REMEMBERED)
         self._held: set[str] = set()
@@ -86,6 +93,8 @@ class Service:
         self._supervisor.stopping()
         if self._asking is not None:
             self._asking.close()
+        if self._job_logs is not None:
+            self._job_logs.close()
         self._take_verdicts()
         self._log.line("info", "stopped", self._line(last).replace("recording", "recorded", 1))
         for one in self._sinks:
@@ -101,6 +110,7 @@ class Service:
         fresh = [event for event in events if event.source != "mark" or event.id not in self._seen]
         self._seen.extend(event.id for event in fresh if event.source == "mark")
         self.metrics.happened(fresh)
+        self._stalled.marks(fresh)
         self._log.happened(fresh)
         if self._asking is not None:
             self._asking.happened(fresh)
@@ -108,6 +118,9 @@ class Service:
     def looked(self, looks: Sequence[Look]) -> None:
         """Looks of sensors."""
         self.metrics.looked(looks)
+        for look in looks:
+            if look.sensor == Gpu.name:
+                self._found += self._stalled.gpus(look.reading.samples, look.at_ns)
         held = self.metrics.held(HELD_S)
         for cpu in held - self._held:
             if self._asking is not None:
@@ -121,6 +134,7 @@ class Service:
     def stands(self, status: RecorderStatus) -> None:
         """How it goes: verdicts are put on the timeline, whoever supervises hears that we live."""
         line = self._line(status)
+        self._take_jobs()
         self._take_verdicts()
         self.metrics.stands(status)
         self._log.stands(status, line)
@@ -130,6 +144,15 @@ class Service:
         if self._again.is_set():
             self._again.clear()
             self._take_settings()
+
+    def _take_jobs(self) -> None:
+        """What became of jobs goes onto the timeline, and from there wherever events go."""
+        found, self._found = self._found, []
+        found += self._stalled.late(clock.now().realtime_ns)
+        if self._job_logs is not None:
+            found += self._job_logs.events()
+        if found:
+            self._writer.add_events(found)
 
     # -- verdicts --------------------------------------------------------------------------------------------
 
@@ -207,6 +230,11 @@ class Service:
             for one in self._sinks:
                 one.close(0.1)
             self._sinks = self._queues(config)
+        self._stalled.after_s = config.jobs.stalled_s
+        if config.jobs.follow != before.jobs.follow:
+            if self._job_logs is not None:
+                self._job_logs.close()
+            self._job_logs = JobLogs(config.jobs.follow) if config.jobs.follow else None
         if self._asking is None:
             self._asking = self._asker(config)
         elif config.explain.enabled:
