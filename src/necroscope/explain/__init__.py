@@ -9,6 +9,6 @@ mechanism_files.py  hypotheses of users' own
 
 from __future__ import annotations
 
-from necroscope.explain.ask import answer, case_of, explain, explain_all, symptoms_of
+from necroscope.explain.ask import answer, case_of, explain, explain_all, explain_unreported, symptoms_of
 
-__all__ = ["answer", "case_of", "explain", "explain_all", "symptoms_of"]
+__all__ = ["answer", "case_of", "explain", "explain_all", "explain_unreported", "symptoms_of"]

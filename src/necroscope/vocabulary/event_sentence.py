@@ -162,6 +162,7 @@ _WORDED = (
     "recorder-sheds",
     "recorder-recovers",
     "sensor-blind",
+    "verdict",
 )
 OWN_KINDS = frozenset({*_OWN, *_WORDED})
 """Kinds of events that a recorder writes itself; docs/recording.md describes them."""

@@ -103,7 +103,7 @@ def test_thresholds_can_be_set(necroscope: Program, captured: Lay, tmp_path: Pat
     ran = necroscope("scan", "--root", captured("v2-6.12").root, "--config", config)
     assert ran.code == 2
     assert "unknown setting 'warnings'" in ran.err
-    assert "hint: settings there are warning" in ran.err
+    assert "hint: did you mean warning? there are warning" in ran.err
 
 
 @pytest.mark.parametrize(
