@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ def bound(address: Address) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((address.host, address.port))
+        made.listen(128)
     except (OSError, UnicodeError) as error:
         made.close()
         why = error.strerror if isinstance(error, OSError) else "no such host"
@@ -86,5 +88,15 @@ def listen(app: object, listening: socket.socket, ready: Callable[[], None]) -> 
         http="h11",
     )
     server = uvicorn.Server(config)
-    ready()
-    server.run(sockets=[listening])
+
+    def end(*_: object) -> None:
+        """Before the server has handlers of its own, and when it sends a signal again after it has ended by it."""
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        ready()
+        server.run(sockets=[listening])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

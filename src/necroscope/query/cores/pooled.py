@@ -44,7 +44,7 @@ class Pooled:
 
 
 def columns_in(window: Window, most: int) -> tuple[int, int, int]:
-    """First second, seconds of a column, and number of columns: whole seconds, at most so many columns.
+    """First second, seconds of a column, and number of columns: whole seconds, at most one column more than `most`.
 
     Columns lie on a grid of their own width, so that a view that is moved shows the same cells again.
     """

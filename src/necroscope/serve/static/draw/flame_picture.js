@@ -2,7 +2,7 @@
 // than half a pixel are drawn together.
 
 import { between, boxAt, changeOf, kindOf, nameOf } from "../lib/flame_layout.js";
-import { change, codeKind, css, found } from "../lib/palette.js";
+import { change, codeKind, css, hit } from "../lib/palette.js";
 import { plain } from "../lib/text.js";
 import { SMALL, fitting } from "./theme.js";
 
@@ -38,7 +38,7 @@ export function flame(context, width, height, graph, look, colours) {
   context.font = SMALL;
   context.textBaseline = "middle";
   context.textAlign = "left";
-  const paint = painter(graph, look, colours);
+  const paint = painter(graph, look);
   const scale = width / (look.x1 - look.x0);
   for (let depth = 0; depth < graph.rows.length; depth += 1) {
     const y = rowTop(graph, depth, look);
@@ -88,9 +88,9 @@ function signOf(graph, box) {
   return change === "more" ? "+ " : change === "less" ? "− " : "";
 }
 
-/** @param {Graph} graph @param {Look} look @param {Colours} colours @returns {(box: number) => string} */
-function painter(graph, look, colours) {
-  const searched = css(found(0.55, "light"));
+/** @param {Graph} graph @param {Look} look @returns {(box: number) => string} */
+function painter(graph, look) {
+  const searched = css(hit());
   if (graph.before) {
     const before = graph.before;
     let largest = 1e-9;

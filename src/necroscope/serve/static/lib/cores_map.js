@@ -61,10 +61,12 @@ export function table(map, from, to) {
       known += 1;
       sum += one.mean;
       peak = Math.max(peak, one.peak);
-      running = one.held >= second ? running + one.held : one.held;
-      if (running > held) {
-        held = running;
-        heldAt = map.from + (column + 1) * map.column - running * 1000;
+      // Where in a column that is full in part the full seconds lie is not told: they count by themselves.
+      const whole = one.held >= second;
+      running = whole ? running + one.held : 0;
+      if (Math.max(running, one.held) > held) {
+        held = Math.max(running, one.held);
+        heldAt = map.from + (column + 1) * map.column - (whole ? running * 1000 : map.column);
       }
     }
     return { cpu, mean: known ? sum / known : NaN, peak: known ? peak : NaN, held, heldAt, known: last > first ? known / (last - first) : 0 };

@@ -83,6 +83,11 @@ export function found(share, theme) {
   return theme === "light" ? oklch(0.80 - 0.36 * part, 0.10 + 0.14 * part, 345) : oklch(0.42 + 0.36 * part, 0.10 + 0.12 * part, 345);
 }
 
+/** A box that a search found; dark text reads on it. @returns {Rgb} */
+export function hit() {
+  return oklch(0.77, 0.165, 345);
+}
+
 /** Colours of lines in a track, in order. @param {Theme} theme @returns {Rgb[]} */
 export function lines(theme) {
   return theme === "light"

@@ -1,12 +1,12 @@
 // Names from a node, which anybody on it may have chosen, made safe to look at: nothing in them is a control character
 // or turns the direction of writing, and none is longer than what anybody reads.
 
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udfff](?![\udc00-\udfff])/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
 
 /** The text with what cannot be seen written out. @param {unknown} text @param {number} [most] @returns {string} */
 export function plain(text, most = 400) {
   const whole = String(text ?? "");
-  const seen = whole.slice(0, most).replace(CONTROLS, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const seen = whole.slice(0, most).replace(CONTROLS, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
   return whole.length > most ? `${seen}…` : seen;
 }
 

@@ -76,6 +76,8 @@ export function span(ms) {
   if (rest * Number(next) >= Number(unit)) {
     whole += 1;
     rest = 0;
+    if (whole === 60 && ms < HOUR) return span(HOUR);
+    if (whole === 24 && unit === HOUR) return span(DAY);
   }
   return rest ? `${whole} ${name} ${rest} ${below}` : `${whole} ${name}`;
 }

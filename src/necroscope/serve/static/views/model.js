@@ -64,6 +64,7 @@ export class Model {
     /** @type {Record<string, number>} */
     this.timers = {};
     this.epoch = 0;
+    this.flagsKey = "";
     this.address = location.hash;
   }
 
