@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,8 @@ def _read(store: Store, asked: Asked) -> tuple[Profile, str]:
     first, *rest = blocks(other.window)
     made = _profile(store, select, ())
     than = _profile(store, _moved(other, first), rest)
-    if not than.ledger.window.size:
-        raise BadInput("There are no samples in the baseline.", "choose another rectangle")
+    if not than.ledger.window.size or not made.ledger.window.size:
+        return replace(made, notes=(*made.notes, "there are no samples to compare with")), ""
     return against(made, than, "the baseline"), "the second rectangle"
 
 
@@ -105,8 +106,6 @@ def _other(given: str, asked: Asked, select: Select) -> Select:
 
 
 def _moved(select: Select, window: Window) -> Select:
-    from dataclasses import replace
-
     return replace(select, window=window)
 
 

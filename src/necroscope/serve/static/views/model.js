@@ -112,8 +112,11 @@ export class Model {
     if (this.whole) this.look(moved(this.range, (this.range.to - this.range.from) * share, this.whole));
   }
 
-  /** A rectangle was drawn. @param {Choice} choice @param {boolean} baseline */
-  choose(choice, baseline) {
+  /** A rectangle was drawn. @param {Choice} given @param {boolean} baseline */
+  choose(given, baseline) {
+    // As exact as an address says it.
+    const exact = (/** @type {number} */ ms) => Math.round(ms * 1000) / 1000;
+    const choice = { ...given, from: exact(given.from), to: exact(given.to) };
     if (baseline) this.set({ b: choice, against: "b" }, true);
     else this.set({ a: choice, against: this.state.b ? "b" : this.state.against }, true);
   }

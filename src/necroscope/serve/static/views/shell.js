@@ -150,6 +150,7 @@ function flameBar(page) {
       <button title="the stack of the focused box (c)" @click=${() => flame?.copy()} ?disabled=${!graph}>Copy stack</button>
     </div>
     ${graph ? html`<p class="quiet flame-words">${flameWords(model)}</p>` : html`<p class="quiet">${model.chosen ? "reading …" : "Choose a moment: drag over the map, or press Enter on a cell."}</p>`}
+    ${graph?.head.notes.length ? html`<ul class="quiet">${graph.head.notes.map((/** @type {string} */ note) => html`<li>${plain(note, 300)}</li>`)}</ul>` : nothing}
     ${graph && flame && flame.trail.length > 1 ? html`<p class="trail">${flame.trail.map((box) => html`<button class="plain" @click=${() => flame.zoom(box)}>${plain(nameOf(graph, box), 30)}</button>`)}</p>` : nothing}
     <div class="scroller" id="scroller" ?hidden=${!graph} tabindex="-1"><div class="tall" id="tall"><canvas id="flame" tabindex="0" role="application" aria-roledescription="flame graph" aria-label="Flame graph of the chosen samples" aria-describedby="keys-hint"></canvas></div></div>
     ${graph ? kindsLegend(graph) : nothing}
