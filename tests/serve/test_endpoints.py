@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,3 +196,10 @@ def test_every_parameter_is_explained_once() -> None:
         names = [parameter.name for parameter in one.parameters]
         assert len(names) == len(set(names))
         assert all(parameter.help and re.fullmatch(r"[a-z_]+", parameter.name) for parameter in one.parameters)
+
+
+def test_every_question_is_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
+    for one in endpoints():
+        assert f"`GET {PREFIX}{one.path}" in page, one.path
+    assert set(re.findall(r"`GET /api/v1(/[a-z]+)", page)) == {one.path for one in endpoints()} | {"/openapi"}

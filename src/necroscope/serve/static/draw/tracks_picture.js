@@ -12,6 +12,7 @@ import { BOLD, SMALL, fitting, hatch } from "./theme.js";
 /** @typedef {{id: string, title: string, unit: string, help: string, lines: Line[]}} Track */
 /** @typedef {{from: number, to: number, column: number, columns: number, tracks: Track[], notRead: [number, number][]}} TrackSet */
 
+const HEAD = 16;
 const DASHES = [[], [5, 3], [2, 2]];
 
 /** @param {import("../lib/columns.js").Columns} told @returns {TrackSet} */
@@ -52,7 +53,9 @@ function highest(track, set, range) {
 export function track(context, box, range, track, set, colours) {
   const top = topOf(track, set, range);
   const low = lowOf(track, set, range, top);
-  const y = (/** @type {number} */ value) => box.y + box.height - 2 - ((value - low) / (top - low || 1)) * (box.height - 6);
+  // The title has a line of its own above the curves.
+  const tall = box.height > HEAD * 2 ? box.height - HEAD - 4 : box.height - 6;
+  const y = (/** @type {number} */ value) => box.y + box.height - 2 - ((value - low) / (top - low || 1)) * tall;
   unknown(context, box, range, track, set, colours);
   context.save();
   context.beginPath();
@@ -142,7 +145,7 @@ function frame(context, box, track, top, low, paint, colours) {
   context.font = SMALL;
   context.fillStyle = colours.dim;
   context.textAlign = "right";
-  context.fillText(box.height > 30 ? short(top) : "0", box.x - 6, box.y + 7);
+  context.fillText(box.height > HEAD * 2 ? short(top) : "0", box.x - 6, box.y + (box.height > HEAD * 2 ? HEAD + 4 : 8));
   if (low > 0) context.fillText(short(low), box.x - 6, box.y + box.height - 6);
   const legend = track.lines.length > 1 ? track.lines.map((line) => line.name) : [];
   context.font = BOLD;

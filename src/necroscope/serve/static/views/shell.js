@@ -192,6 +192,7 @@ function timelineLabel(model) {
 
 /** @param {Model} model */
 function hintOf(model) {
+  if (matchMedia("(pointer: coarse)").matches) return "drag: move · pinch: zoom · Select, then drag: choose";
   if (model.state.view === "timeline") return "wheel: zoom · drag: choose · Shift-drag: baseline · ?: keys";
   if (model.state.view === "moment") return "drag: choose rows and milliseconds · Shift-drag: baseline · /: search";
   return "?: keys";

@@ -18,7 +18,7 @@ import { marked } from "./rectangles.js";
 /** @typedef {import("../draw/theme.js").Context} Context */
 /** @typedef {import("../draw/axis.js").Box} Box */
 
-const TRACK = 54;
+const TRACK = 60;
 // Of a track on which nothing happens in view.
 const QUIET = 20;
 const ROOM_WIDE = 64;
