@@ -39,6 +39,8 @@ class Source:
 
     store: Path
     bundle: str = ""
+    host: tuple[str, str] = ("", "")
+    """Name and kernel of the host, where the store itself does not tell them."""
 
 
 class Opened:

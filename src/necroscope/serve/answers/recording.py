@@ -45,7 +45,7 @@ def recording(opened: Opened, asked: Asked) -> Answer:
 
 def _host(opened: Opened) -> dict[str, Any]:
     """A bundle says where it was packed. A store is taken for that of the machine that it lies on."""
-    name, kernel = packed_on(opened.source.store)
+    name, kernel = opened.source.host if opened.source.host[0] else packed_on(opened.source.store)
     if name:
         return {"name": name, "kernel": kernel, "told_by": "bundle"}
     here = identify(Host())

@@ -2,6 +2,7 @@
 
 import { render } from "./vendor/lit-html.js";
 import { Api } from "./lib/api.js";
+import { Kept } from "./lib/kept.js";
 import { choiceWhole } from "./lib/choice.js";
 import { widened } from "./lib/range.js";
 import { moment as when, span, zoneName } from "./lib/time.js";
@@ -21,7 +22,8 @@ export class Page {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.model = new Model(new Api());
+    const kept = document.getElementById("kept")?.textContent;
+    this.model = new Model(kept ? new Kept(kept) : new Api());
     this.reading = "";
     this.selecting = false;
     /** @type {Timeline | null} */
@@ -33,7 +35,7 @@ export class Page {
     /** @type {Growth | null} */
     this.growth = null;
     this.waiting = 0;
-    this.#dress(localStorage.getItem(THEME) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+    this.#dress(remembered() ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
   }
 
   start() {
@@ -93,7 +95,7 @@ export class Page {
 
   turn() {
     const theme = this.model.theme === "dark" ? "light" : "dark";
-    localStorage.setItem(THEME, theme);
+    remember(theme);
     this.#dress(theme);
   }
 
@@ -151,6 +153,24 @@ export class Page {
   #dress(theme) {
     document.documentElement.dataset.theme = theme;
     this.model.dressed(theme === "dark" ? "dark" : "light");
+  }
+}
+
+/** A file from disk may have no memory. @returns {string | null} */
+function remembered() {
+  try {
+    return localStorage.getItem(THEME);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} theme */
+function remember(theme) {
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // The next page begins as the system says.
   }
 }
 

@@ -23,7 +23,7 @@ const AGAIN_MS = 120;
 const QUIET_MS = 90;
 
 export class Model {
-  /** @param {import("../lib/api.js").Api} api */
+  /** @param {import("../lib/api.js").Api | import("../lib/kept.js").Kept} api */
   constructor(api) {
     this.api = api;
     this.state = parsed(location.hash);
