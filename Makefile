@@ -4,15 +4,16 @@ VENV := .venv
 READY := $(VENV)/.ready
 NATIVE := hatch_build.py src/necroscope/sense/perf/decode/native.c src/necroscope/sense/importers/perf_script/script_scan.c
 DEMO_PACKAGES := linux-perf systemd-container dbus
-TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat nodejs=node npm=npm chromium
+TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip nodejs=node npm=npm chromium
 
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo test test-kernels lint bench damage attack clean
+.PHONY: help setup demo check test test-kernels lint bench damage attack clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
+	@echo "make check   lint, types, layers and unit tests: no root, no real kernel, no processes (90 seconds)"
 	@echo "make test    lint, types, layers and all tests (real-kernel tests where root)"
 	@echo "make test-kernels  boot Debian's kernels in QEMU and run Necroscope in them (20 minutes; needs an archive of packages)"
 	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
@@ -36,6 +37,9 @@ lint: setup
 	@$(VENV)/bin/ruff format -q --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
+
+check: lint
+	@$(VENV)/bin/pytest -q -m unit
 
 test: setup
 	@tools/system-packages $(TEST_PACKAGES)

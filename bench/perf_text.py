@@ -27,7 +27,7 @@ SECONDS = 30
 OURS = """
 import json, resource, sys
 from pathlib import Path
-from necroscope.sense.importers.perf_script import PerfScript
+from necroscope.sense.importers.perf_script.importer import PerfScript
 from necroscope.sense.perf.samples import SampleBatch
 samples = stacks = 0
 script = PerfScript(Path(sys.argv[1]))

@@ -25,7 +25,7 @@ COUNTS = (0, 5_000, 50_000)
 PROGRAM = str(Path(sys.executable).parent / "necroscope")
 WALK = """
 import json, time
-from necroscope.scan import peak_rss_bytes
+from necroscope.scan.scanner import peak_rss_bytes
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.memcg_walk import walk_memcgs
 started = time.perf_counter()

@@ -20,7 +20,8 @@ from necroscope.clock import NS, iso
 
 RUNS = 15
 WAYS = {
-    "before": "from necroscope.store import reader, sealed_file\n"
+    "before": "from necroscope.store.format import sealed_file\n"
+    "from necroscope.store.read import reader\n"
     "sealed_file.manifest_of = reader.manifest_of = lambda segment: None\n"
     "from necroscope.cli.main import run\nrun()\n",
     "verified": "from necroscope.cli.main import run\nrun()\n",

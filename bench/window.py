@@ -119,7 +119,7 @@ def _windows(seconds: int, count: int) -> list[Window]:
 
 def _drawn(store: Store, window: Window) -> Flame:
     made = profile(store, Select(window), detail="stacks")
-    return flame(tree(made.ledger, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
+    return flame(tree(made.counts, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
 
 
 def _evict(store: Path, window: Window) -> None:

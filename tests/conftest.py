@@ -8,10 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from necroscope.sense.host import Host
 from stage.captured_host import lay_out
 from stage.program import Program
+
+# `make check` tries fewer examples of each property than `make test`.
+settings.register_profile("check", max_examples=10)
+
+HOSTS = Path(__file__).parent / "hosts"
+REAL = Path(__file__).parent / "real"
 
 
 def pytest_configure() -> None:
@@ -22,16 +29,23 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
 
 
+# What a test cannot be in `make check` for: the machine, the program started as a process, tests/real.
+OUTSIDE = ("root", "bpf", "systemd", "containers", "program", "slow")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need root say so; elsewhere they are skipped, visibly."""
+    """Tests that need root say so; elsewhere they are skipped, visibly. `unit` are those that need nothing."""
+    for item in items:
+        if "necroscope" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.program)
+        if REAL not in item.path.parents and not any(map(item.get_closest_marker, OUTSIDE)):
+            item.add_marker(pytest.mark.unit)
     if os.geteuid() == 0 and Path("/proc/self").exists():
         return
     for item in items:
         if item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root on a real Linux kernel"))
-
-
-HOSTS = Path(__file__).parent / "hosts"
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,15 @@ def test_every_test_stands_where_what_it_tests_stands() -> None:
         and not (SOURCE / file.parent.relative_to(ROOT / "tests")).is_dir()
     ]
     assert not strangers
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "bench").rglob("*.py")), ids=lambda file: file.name)
+def test_what_the_benchmarks_import_is_there(file: Path) -> None:
+    """They run by hand only: a module that moved would be noticed when a figure is needed."""
+    imports = [one for one in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(one, ast.ImportFrom)]
+    for one in imports:
+        if one.module is not None and one.module.startswith("necroscope"):
+            module = importlib.import_module(one.module)
+            for name in one.names:
+                found = hasattr(module, name.name) or importlib.util.find_spec(f"{one.module}.{name.name}")
+                assert found, f"{one.module}: {name.name}"

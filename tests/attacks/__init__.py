@@ -1,5 +1,5 @@
 """What an unprivileged user of a node can do to the recorder: programs that do it, and a campaign that counts what
-comes of it. `make attack` runs all of them for ten minutes; `tests/record/test_attacks.py` for some seconds.
+comes of it. `make attack` runs all of them for ten minutes; `tests/real/record/test_attacks.py` for some seconds.
 """
 
 from __future__ import annotations

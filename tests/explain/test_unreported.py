@@ -63,3 +63,20 @@ def test_a_critical_complaint_that_no_core_causes_is_not_nothing(tmp_path: Path)
     assert verdict.symptom.kind == "gpu-xid"
     assert text in [one.text for one in verdict.links[0].evidence]
     assert any("not a kind that a starved core causes" in one.what for one in verdict.missing)
+
+
+def test_a_process_killed_for_lack_of_memory_is_not_nothing(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.events.append(Event(at(60), "oom-kill", "kmsg", "importer", "importer invoked oom-killer"))
+    verdict = explain(node.write(tmp_path))
+    assert (verdict.verdict, verdict.cause) == ("unexplained", None)
+    assert verdict.symptom is not None
+    assert verdict.symptom.kind == "oom-kill"
+
+
+def test_what_only_informs_is_nothing_to_explain(tmp_path: Path) -> None:
+    node = Played(2, 90)
+    node.usual()
+    node.events.append(Event(at(60), "nic-link-down", "kmsg", "eth0", "eth0: link is down"))
+    assert explain(node.write(tmp_path)).verdict == "no-symptom"

@@ -55,10 +55,10 @@ def test_the_package_has_the_incident_its_kin_and_healthy_controls() -> None:
 def test_fields_that_cannot_be_are_told_with_their_file(tmp_path: Path, fields: str, wrong: str) -> None:
     given = f"{{**dict(summary='Mine.', play=print, cause=None), **dict({fields})}}"
     (tmp_path / "x.py").write_text(f"from necroscope.lab.scenario import Scenario\nscenario = Scenario(**{given})\n")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as raised:
         catalogue.load(tmp_path / "x.py")
-    assert told.value.message.startswith(f"{tmp_path}/x.py holds a scenario that cannot be played: ")
-    assert wrong in told.value.message
+    assert raised.value.message.startswith(f"{tmp_path}/x.py holds a scenario that cannot be played: ")
+    assert wrong in raised.value.message
 
 
 def test_own_folders_are_honoured_and_the_later_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

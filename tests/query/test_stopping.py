@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.landmarks import extent_of_all
+from necroscope.query.extent import extent_of_all
 from necroscope.query.profile.profile import profile
 from necroscope.query.select import Select
 from necroscope.query.stopping import Stopped, stoppable, wanted

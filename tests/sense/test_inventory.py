@@ -15,9 +15,7 @@ from necroscope.sense.host import Host
 from necroscope.sense.inventory import (
     Inventory,
     identify,
-    memory_lockdown,
     online_cpus,
-    parse_lockdown,
     parse_uptime,
 )
 from necroscope.vocabulary.model import HostIdentity
@@ -63,26 +61,6 @@ def test_this_machine() -> None:
     assert seen.uptime_s > 0
 
 
-@pytest.mark.parametrize(
-    ("text", "mode"),
-    [
-        (b"none [integrity] confidentiality\n", "integrity"),
-        (b"[none] integrity confidentiality\n", "none"),
-        (b"none integrity [confidentiality]\n", "confidentiality"),
-        (b"none integrity confidentiality\n", None),
-        (b"", None),
-        (b"[\xff]", None),
-    ],
-)
-def test_lockdown(tmp_path: Path, text: bytes, mode: str | None) -> None:
-    assert parse_lockdown(text) == mode
-    assert memory_lockdown(captured(tmp_path, {"/sys/kernel/security/lockdown": text})) == mode
-
-
-def test_lockdown_that_cannot_be_read_is_unknown(tmp_path: Path) -> None:
-    assert memory_lockdown(captured(tmp_path, {})) is None
-
-
 def test_uptime() -> None:
     assert parse_uptime(b"786.70 1509.86\n") == 786.7
     assert [parse_uptime(text) for text in (b"", b"786.7", b"-1 2\n", b"9" * 6000 + b" 1\n", b"nan nan\n")] == [
@@ -92,5 +70,4 @@ def test_uptime() -> None:
 
 @given(st.binary(max_size=60))
 def test_no_bytes_break_it(text: bytes) -> None:
-    assert parse_lockdown(text) is None or b"[" in text
     assert parse_uptime(text) is None or text.split()

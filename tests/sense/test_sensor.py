@@ -32,7 +32,7 @@ class Sound(Broken):
         return Reading(samples=(Sample("ones", 1.0),))
 
 
-def test_a_defect_of_one_sensor_is_told_and_the_others_are_read() -> None:
+def test_a_defect_of_one_sensor_is_reported_and_the_others_are_read() -> None:
     broken, blind, sound = look([Broken(), Blind(), Sound()], Host())
     assert broken.reading.unseen[0].reason == "it failed: ZeroDivisionError: division by zero"
     assert "report" in broken.reading.unseen[0].hint

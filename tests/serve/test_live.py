@@ -25,6 +25,8 @@ from serve.browser import chromium, needs_chromium, tab
 from stage.recorded import START_NS, look, second
 from stage.served import serving
 
+pytestmark = pytest.mark.slow
+
 
 def _write(writer: Writer, number: int) -> None:
     writer.add_signals(START_NS + number * NS, look(number), "cpu")

@@ -11,7 +11,7 @@ import pytest
 from serve.browser import Eyes, chromium, needs_axe, needs_chromium, tab
 from stage.served import Served
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.timeout(120)]
 HELD_MS = 1794868466003, 1794868472002
 QUIET_MS = 1794868445000, 1794868450000
 

@@ -17,6 +17,7 @@ from necroscope.serve.static_files import files
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src" / "necroscope" / "serve" / "static"
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs node (Debian: nodejs)")
+pytestmark = pytest.mark.program
 _GZIPPED = 300 << 10
 
 

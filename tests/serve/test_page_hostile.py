@@ -13,7 +13,7 @@ from serve.browser import chromium, needs_chromium, tab
 from stage.hostile import fill
 from stage.served import Served, serving
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 NAMES = (
     *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"onfocus=alert(1) autofocus='", "${alert(1)}"),
     *("javascript:alert(1)", "{{constructor}}", "</table><iframe src=//evil.example>", "]]><script>", "&lt;b&gt;"),

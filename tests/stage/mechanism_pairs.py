@@ -46,7 +46,10 @@ PAIRS: dict[str, Pair] = {
             f"{_OPEN};link_path_walk.part.0.constprop.0;walk_component;__lookup_slow;kernfs_iop_lookup",
             f"{_SYS};ksys_read;vfs_read;seq_read_iter;cgroup_seqfile_show;memory_stat_show",
         ),
-        (f"{_SYS};__x64_sys_getdents64;iterate_dir;ext4_readdir", f"{_OPEN};link_path_walk;walk_component;lookup_fast"),
+        (
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;ext4_readdir",
+            *(f"{_OPEN};link_path_walk;walk_component;lookup_fast",) * 3,
+        ),
         {"directories": 4_000, "zombies": 10},
     ),
     "cgroup-stat-flush": Pair(
@@ -209,6 +212,19 @@ PAIRS: dict[str, Pair] = {
         + (f"{_OPEN};link_path_walk;proc_pid_lookup",),
         {"execs": 2.0, "cores": 4},
         {"execs": 2.0, "cores": 4},
+    ),
+    "directory-read": Pair(
+        (
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;ext4_readdir;ext4_htree_fill_tree;ext4_htree_store_dirent",
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;ext4_readdir;call_filldir;filldir64",
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;xfs_readdir;xfs_dir2_leaf_getdents",
+        ),
+        (
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;dcache_readdir;filldir64",
+            f"{_SYS};__x64_sys_getdents64;iterate_dir;proc_pid_readdir;proc_fill_cache;filldir64",
+            f"{_SYS};vfs_statx;filename_lookup;path_lookupat;walk_component;lookup_fast",
+        ),
+        {"kernel_share": 0.9},
     ),
     "mapping-churn": Pair(
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from necroscope.store.lock import journal_told
+from necroscope.store.lock import expected_journal
 from necroscope.store.read.catalog import journals
 from necroscope.store.read.check import check_store
 from necroscope.store.read.reader import Store
@@ -12,9 +12,9 @@ from necroscope.store.write.writer import Writer
 from stage.recorded import second
 
 
-def test_a_lost_journal_is_told(tmp_path: Path) -> None:
+def test_a_lost_journal_is_reported(tmp_path: Path) -> None:
     writer = Writer(tmp_path, flush_s=1e9)
-    assert journal_told(tmp_path) is None
+    assert expected_journal(tmp_path) is None
     writer.add_samples(second(0))
     writer.seal()
     assert Store(tmp_path).snapshot().notes == ()
@@ -22,7 +22,7 @@ def test_a_lost_journal_is_told(tmp_path: Path) -> None:
     writer.flush()
     assert Store(tmp_path).snapshot().notes == ()
     ((number, path),) = journals(tmp_path).items()
-    assert journal_told(tmp_path) == number
+    assert expected_journal(tmp_path) == number
     path.unlink()
     assert Store(tmp_path).snapshot().notes == (
         f"journal {number}: it is lost, with all rows that were not sealed yet",
@@ -35,7 +35,7 @@ def test_nobody_misses_one_after_the_writer_ended_well(tmp_path: Path) -> None:
     writer.add_samples(second(0))
     writer.flush()
     writer.close()
-    assert journal_told(tmp_path) is None
+    assert expected_journal(tmp_path) is None
     for segment in Store(tmp_path).snapshot().segments:
         segment.path.rename(tmp_path / segment.path.name)
     assert not any("journal" in note for note in Store(tmp_path).snapshot().notes)
@@ -49,4 +49,4 @@ def test_nor_after_the_next_writer_came(tmp_path: Path) -> None:
     again = Writer(tmp_path, flush_s=1e9)
     assert Store(tmp_path).snapshot().notes == ()
     again.close()
-    assert journal_told(tmp_path) is None
+    assert expected_journal(tmp_path) is None

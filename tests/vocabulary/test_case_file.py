@@ -202,7 +202,7 @@ _ODD: dict[type, tuple[Any, ...]] = {
 }
 
 
-def test_whatever_is_loaded_can_be_judged_and_told(tmp_path: Path) -> None:
+def test_whatever_is_loaded_can_be_judged_and_rendered(tmp_path: Path) -> None:
     known, path, draw = catalogue(), tmp_path / "odd.case", random.Random(11)
     whole = json.dumps(_document(CASE, path))
     places = [one for one in _paths(json.loads(whole)) if one[:1] == ("case",)]

@@ -63,7 +63,7 @@ CASES = {
     "released": (Event(AT, "cgroup-release", "perf", "/a", cgroup=71, hierarchy=4), "hierarchy 4, cgroup 71"),
     "many": (
         Event(AT, "cgroup-churn", "perf", "/a", "9 removed", pid=16, hierarchy=4, from_ns=AT, to_ns=AT + NS, count=10),
-        "hierarchy 4: too many to be told one by one: 10 made below it within 1.0 s, most by pid 16; 9 removed",
+        "hierarchy 4: too many to record one by one: 10 made below it within 1.0 s, most by pid 16; 9 removed",
     ),
     "starts": (Event(AT, "unit-start", "systemd", "a.service", count=4), "4 starts since the look before"),
     "one start": (Event(AT, "unit-start", "systemd", "a.service", count=1), "started"),

@@ -2,7 +2,8 @@
 
 ask.py            the questions
 unreported.py     starvation that nobody reported
-inconclusive.py   what a recording cannot tell
+inconclusive.py   questions that a recording cannot answer
+mechanism_files.py  hypotheses of users' own
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Where things are on the timeline: a recording's first and last moment, an event, the symptoms of a window."""
+"""Where things are on the timeline: an event, the events and the symptoms of a window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,10 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from necroscope.errors import DAMAGE_HINT, BadInput
 from necroscope.query.remembered import remembered_table
-from necroscope.query.sealed import damage, damaged, opened
-from necroscope.store.format.arrow import time_range
+from necroscope.query.sealed import damage, opened
 from necroscope.store.format.segment import read_table
 from necroscope.store.format.tables import EVENTS, SYMPTOM_SOURCES, valid_text
 from necroscope.store.read.catalog import Segment
@@ -33,8 +30,7 @@ def events(
     kinds: Callable[[str], bool] | None = None,
     notes: list[str] | None = None,
 ) -> list[Event]:
-    """The events of a window, oldest first; with `sources`, those that one of these told; with `kinds`, those of kinds
-    that it wants. Of damaged files `notes` tell."""
+    """The events of a window, oldest first; `sources` and `kinds` choose among them. `notes` gets damaged files."""
     return _chosen(_event_tables(snapshot, window, _FIELDS, [] if notes is None else notes), window, sources, kinds)
 
 
@@ -56,8 +52,8 @@ def _chosen(
 
 
 def in_short(snapshot: Snapshot, kinds: frozenset[str], source: str) -> list[Event]:
-    """Events of these kinds that one source told, in the whole recording, oldest first: when, and of which process.
-    Of what cannot be read nothing is told."""
+    """Events of these kinds from one source, in the whole recording, oldest first: when, and of which process. What
+    cannot be read is left out silently."""
     found: set[Event] = set()
     for table in _event_tables(snapshot, None, ["at_ns", "kind", "source", "pid"], []):
         there = _says(table["kind"], kinds.__contains__) & _says(table["source"], source.__eq__)
@@ -77,7 +73,7 @@ def _says(column: pa.ChunkedArray, wanted: Callable[[str], bool]) -> NDArray[np.
 
 
 def symptoms(snapshot: Snapshot, window: Window, notes: list[str] | None = None) -> list[Event]:
-    """What somebody suffered from: lines of logs, and marks. Of damaged files `notes` tell."""
+    """What somebody suffered from: lines of logs, and marks. `notes` gets damaged files."""
     return _chosen(_symptom_tables(snapshot, window, [] if notes is None else notes), window, SYMPTOM_SOURCES)
 
 
@@ -140,71 +136,3 @@ def _symptom_tables(snapshot: Snapshot, window: Window, notes: list[str]) -> Ite
             yield table
     segments = left_over(snapshot.segments, rolled)
     yield from _event_tables(replace(snapshot, segments=tuple(segments)), window, _FIELDS, notes)
-
-
-def extent(snapshot: Snapshot, table: str = "samples", notes: list[str] | None = None) -> tuple[int, int]:
-    """Times of the first and the last sample, or row of another table. Few files are opened: segments tell by name
-    where to look. Of damaged ones `notes` tell. `BadInput` where there are no rows, or none that can be read."""
-    told = [] if notes is None else notes
-    live = snapshot.live.get(table)
-    spans = [_span_of_live(live)] if live is not None and live.num_rows else []
-    for segment in sorted(snapshot.segments, key=lambda one: -one.to_ns):
-        if spans and segment.to_ns <= max(span[1] for span in spans):
-            break
-        spans += _span_of(segment, table, told)
-    for segment in sorted(snapshot.segments, key=lambda one: one.from_ns):
-        if spans and segment.from_ns >= min(span[0] for span in spans):
-            break
-        spans += _span_of(segment, table, told)
-    if not spans and (hurt := damaged(told, table)):
-        raise BadInput(f"The {table} of the store cannot be read: {hurt[0]}.", DAMAGE_HINT)
-    if not spans:
-        raise BadInput("The store has no samples.", "record first (`necroscope record`), or give another --store")
-    return min(span[0] for span in spans), max(span[1] for span in spans)
-
-
-def extent_of(snapshot: Snapshot, tables: Sequence[str], notes: list[str] | None = None) -> Window | None:
-    """Times of the first and the last row of several tables; None where there are none."""
-    spans = []
-    for table in tables:
-        with suppress(BadInput):
-            spans.append(extent(snapshot, table, notes))
-    return _hull(spans)
-
-
-def extent_of_all(snapshot: Snapshot) -> Window | None:
-    """Times of the first and the last row of any table; None where there are none."""
-    live = time_range(snapshot.live)
-    return _hull([*((one.from_ns, one.to_ns) for one in snapshot.segments), *([live] if live else [])])
-
-
-def recorded(snapshot: Snapshot, notes: list[str] | None = None) -> Window | None:
-    """First and last moment of a recording: of its samples, else of all its rows. None: it is empty."""
-    return extent_of(snapshot, ["samples"], notes) or extent_of_all(snapshot)
-
-
-def _hull(spans: Sequence[Window]) -> Window | None:
-    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
-
-
-def _span_of_live(table: Any) -> Window:
-    at_ns = table["at_ns"].to_numpy()
-    return int(at_ns.min()), int(at_ns.max())
-
-
-def _span_of(segment: Segment, table: str, notes: list[str]) -> list[Window]:
-    """Times of a segment's first and last row; empty when it has none, or cannot be read."""
-    with damage(segment.file(table), notes):
-        file = opened(segment, table)
-        if file is not None:
-            with file:
-                return [_span_of_groups(segment, file.metadata)]
-    return []
-
-
-def _span_of_groups(segment: Segment, metadata: Any) -> Window:
-    column = metadata.schema.to_arrow_schema().get_field_index("at_ns")
-    spans = [metadata.row_group(group).column(column).statistics for group in range(metadata.num_row_groups)]
-    if not spans or any(span is None or not span.has_min_max for span in spans):
-        return segment.from_ns, segment.to_ns
-    return min(span.min for span in spans), max(span.max for span in spans)

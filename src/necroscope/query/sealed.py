@@ -37,7 +37,7 @@ def opened(segment: Segment, table: str, **options: Any) -> SealedFile | None:
 
 @contextmanager
 def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
-    """Around reading a file: damage ends the block, and `notes` tell of it. Where nobody takes notes: `BadInput`."""
+    """Around reading a file: damage ends the block and is noted. Without `notes` it is `BadInput`."""
     try:
         yield
     except FileNotFoundError:
@@ -51,6 +51,6 @@ def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
 
 
 def damaged(notes: Iterable[str], *tables: str) -> list[str]:
-    """Those notes that tell of a damaged file; with `tables`, of one of these."""
+    """Those notes that are about a damaged file; with `tables`, of one of these."""
     ends = tuple(f"/{table}.parquet{_DAMAGED}" for table in tables) or _DAMAGED
     return [note for note in notes if note.endswith(ends)]

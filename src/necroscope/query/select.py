@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from necroscope.sense.perf.event_names import is_time
 from necroscope.vocabulary.event import Window
 
-# Imported folded stacks: a row stands for as many samples as it weighs, and they tell no time at all.
+# Imported folded stacks: a row stands for as many samples as it weighs, and they have no time at all.
 FOLDED = "folded"
 
 

@@ -1,32 +1,20 @@
-"""What is recorded, and how often: the sensors of a second, those of ten, and the writer that knows their signals."""
+"""The sensors of the registry as the recorder configures them, and the writer that knows their signals."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from necroscope.record.recorder import SIGNALS
 from necroscope.sense.cgroups.census import count_zombies
 from necroscope.sense.cgroups.census_sensor import Memcg
-from necroscope.sense.cgroups.throttle import Throttle
 from necroscope.sense.cgroups.zombie_names import ZombieNames
-from necroscope.sense.containers.engines import Containers
-from necroscope.sense.cpu.interrupts import Interrupts
-from necroscope.sense.cpu.irq_routing import IrqRouting
-from necroscope.sense.cpu.pressure import Pressure
-from necroscope.sense.cpu.run_delay import RunDelay
-from necroscope.sense.cpu.speed import CpuSpeed
-from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.gpu.nvidia import Gpu
 from necroscope.sense.gpu.nvml import load
-from necroscope.sense.inventory import Inventory
 from necroscope.sense.log.kernel_log import KernelLog
-from necroscope.sense.memory.meminfo import Meminfo
-from necroscope.sense.memory.vmstat import Vmstat
-from necroscope.sense.net.nic import Nic
-from necroscope.sense.net.softnet import Softnet
 from necroscope.sense.processes.top import TopProcesses, nobody
+from necroscope.sense.registry import EACH_SECOND, SLOW, recorded_every
 from necroscope.sense.sensor import Sensor
 from necroscope.sense.systemd.unit_runs import UnitRuns
 from necroscope.sense.systemd.units import Systemd
@@ -40,17 +28,22 @@ _FLUSH_S = 5.0
 
 
 def fast_sensors(kernel_log: str | None = None) -> list[Sensor]:
-    """Read every second. `kernel_log` is read instead of the kernel's own log."""
-    found: list[Sensor] = [Cpu(), RunDelay(), Pressure(), Vmstat(), Softnet(), Interrupts(), Nic(), Throttle()]
-    return [*found, KernelLog(kernel_log), *([Gpu()] if load() is not None else [])]
+    """Read every second; that of GPUs where their library is installed. `kernel_log` is read instead of the kernel's
+    own log."""
+    kinds = (kind for kind in recorded_every(EACH_SECOND) if kind is not Gpu or load() is not None)
+    return _sensors(kinds, [KernelLog(kernel_log)])
 
 
 def slow_sensors(sampled: Callable[[], Sequence[int]] = nobody) -> list[Sensor]:
-    """Read every ten seconds, beside the others; last the sensor that may be slow. `sampled` names the processes that
-    were sampled since it was asked."""
-    memcg, systemd = Memcg(count_zombies, rest=_CENSUS_REST), Systemd(runs=UnitRuns())
-    steady: list[Sensor] = [Inventory(), IrqRouting(), Meminfo(), memcg, ZombieNames(memcg), systemd, Containers()]
-    return [*steady, TopProcesses(sampled), CpuSpeed()]
+    """Read every ten seconds, beside the others. `sampled` names the processes that were sampled since it was asked."""
+    memcg = Memcg(count_zombies, rest=_CENSUS_REST)
+    return _sensors(recorded_every(SLOW), [memcg, ZombieNames(memcg), Systemd(runs=UnitRuns()), TopProcesses(sampled)])
+
+
+def _sensors(kinds: Iterable[type[Sensor]], configured: Iterable[Sensor]) -> list[Sensor]:
+    """One sensor of each kind, in this order; of some kinds it is made already, as the recorder wants it."""
+    made: dict[type[Sensor], Sensor] = {type(sensor): sensor for sensor in configured}
+    return [made[kind] if kind in made else kind() for kind in kinds]
 
 
 def open_writer(store: Path | None) -> Writer:

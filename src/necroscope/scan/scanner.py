@@ -15,23 +15,10 @@ from necroscope.config import Config
 from necroscope.diagnose.engine import diagnose, rules
 from necroscope.errors import Unavailable
 from necroscope.scan.facts import facts
-from necroscope.sense.cgroups.census_sensor import Memcg
-from necroscope.sense.cgroups.throttle import Throttle
-from necroscope.sense.containers.engines import Containers
-from necroscope.sense.cpu.interrupts import Interrupts
-from necroscope.sense.cpu.pressure import Pressure
-from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
-from necroscope.sense.inventory import Inventory
-from necroscope.sense.log.kernel_log import KernelLog
 from necroscope.sense.log.symptoms import catalogue
-from necroscope.sense.memory.meminfo import Meminfo
-from necroscope.sense.memory.vmstat import Vmstat
-from necroscope.sense.net.nic import Nic
-from necroscope.sense.net.softnet import Softnet
-from necroscope.sense.processes.names import Processes
+from necroscope.sense.registry import scanned
 from necroscope.sense.sensor import Sensor, look
-from necroscope.sense.systemd.units import Systemd
 from necroscope.store.memory import MemoryStore
 from necroscope.vocabulary.model import Census, Cost, HostIdentity, ScanReport
 
@@ -39,22 +26,6 @@ WINDOW_S = 0.25
 # From this window on it is worth counting zombies twice, to see them grow.
 _TWO_CENSUSES_S = 2.0
 
-SENSORS: tuple[type[Sensor], ...] = (
-    Inventory,
-    Cpu,
-    Processes,
-    Pressure,
-    Vmstat,
-    Meminfo,
-    Softnet,
-    Interrupts,
-    Throttle,
-    Memcg,
-    KernelLog,
-    Nic,
-    Systemd,
-    Containers,
-)
 _COMPARED = ("cpu", "processes")
 
 
@@ -69,7 +40,7 @@ class Scanner:
     ) -> None:
         self._host = host
         self._config = config
-        self._sensors = tuple(kind() for kind in SENSORS) if sensors is None else tuple(sensors)
+        self._sensors = tuple(sensor() for sensor in scanned()) if sensors is None else tuple(sensors)
         self._store = MemoryStore()
         self._meter = _Meter(whole_process)
         self._looked = False

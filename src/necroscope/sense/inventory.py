@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from necroscope.errors import Unavailable
@@ -13,7 +12,6 @@ from necroscope.vocabulary.model import HostIdentity, Reading, Sample, Signal
 
 UNKNOWN = "unknown"
 
-_CHOSEN = re.compile(rb"\[([a-z]{1,32})\]")
 _LONGEST = 4096
 
 
@@ -59,17 +57,6 @@ def online_cpus(host: Host) -> int | None:
         return len(parse_stat(host.read("/proc/stat")).cores)
     except Unavailable:
         return None
-
-
-def memory_lockdown(host: Host) -> str | None:
-    """`none`, `integrity` or `confidentiality` (no reads of kernel memory); None when the kernel does not tell."""
-    return parse_lockdown(host.read_or_none("/sys/kernel/security/lockdown", _LONGEST) or b"")
-
-
-def parse_lockdown(text: bytes) -> str | None:
-    """The chosen word of a line such as `none [integrity] confidentiality`."""
-    match = _CHOSEN.search(text)
-    return match[1].decode("ascii") if match else None
 
 
 def parse_uptime(text: bytes) -> float | None:

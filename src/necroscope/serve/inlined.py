@@ -1,4 +1,4 @@
-"""The page's modules as one script, for a file that stands by itself: the same code, in the order in which it is needed.
+"""The page's modules as one script, for a file that stands by itself: the same code, what is needed first first.
 
 Our modules keep to what this understands: imports of one line, and exports of functions, classes and constants by name.
 """

@@ -14,7 +14,7 @@ from typing import Any
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput, NecroscopeError
-from necroscope.query.landmarks import extent_of_all
+from necroscope.query.extent import extent_of_all
 from necroscope.serve.answers.answer import Answer
 from necroscope.serve.asked import Asked
 from necroscope.serve.endpoints import Endpoint, endpoints
@@ -82,7 +82,7 @@ def _answered(opened: Opened, by_path: dict[str, Endpoint], path: str, asked: di
 
 
 def _complete(opened: Opened, endpoint: Endpoint, asked: Asked) -> Answer:
-    """The answer, read to its end: those that give what they have within a moment are asked until nothing is missing."""
+    """The answer, read to its end: what gives what it has within a moment is asked until nothing is missing."""
     while True:
         answer = endpoint.answer(opened, asked)
         if b'"not_read":[[' not in answer.body:

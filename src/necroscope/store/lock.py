@@ -43,7 +43,7 @@ class WriterLock:
             raise Unavailable(f"{store} is being written by {owner}", "stop it, or give another --store") from error
         self._since = clock.iso(clock.now().realtime_ns)
         self.journal: int | None = None
-        self.tell(None)
+        self.write_owner(None)
 
     def lost(self) -> bool:
         """Whether the store was removed or replaced under the lock. Not to be known is not to be lost."""
@@ -62,7 +62,7 @@ class WriterLock:
             os.close(self._fd)
             self._fd = -1
 
-    def tell(self, journal: int | None) -> None:
+    def write_owner(self, journal: int | None) -> None:
         """Who owns the lock, and which journal has rows. A courtesy: a full disk must not keep the writer from its
         work. It is one write of a steady length, so that readers find all of it."""
         self.journal = journal
@@ -74,7 +74,7 @@ class WriterLock:
             return
 
 
-def journal_told(store: Path) -> int | None:
+def expected_journal(store: Path) -> int | None:
     """The journal that must be there, or sealed; None when nobody knows of any."""
     try:
         number = json.loads(read_regular(store / "lock", _BYTES))["journal"]
@@ -89,7 +89,7 @@ def was_locked(store: Path) -> bool:
 
 
 def is_held(store: Path) -> bool | None:
-    """Whether a writer is at work now. None: it cannot be told, or nobody ever was."""
+    """Whether a writer is at work now. None: unknown, or nobody ever was."""
     try:
         fd = open_regular(store / "lock")
     except OSError:
@@ -117,7 +117,7 @@ def _take(fd: int) -> None:
 
 def _owner(fd: int) -> str:
     try:
-        told = json.loads(os.pread(fd, 4096, 0))
-        return f"process {int(told['pid'])} since {told['since']!s}"
+        owner = json.loads(os.pread(fd, 4096, 0))
+        return f"process {int(owner['pid'])} since {owner['since']!s}"
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"

@@ -88,7 +88,7 @@ class Suspect:
     """Somebody on a core. `share` is of the core's time, `before` the same in quiet times; None: nothing to compare.
 
     `chance` is how likely a count as high as this is, if nothing differed from quiet times. `pids` are the first by
-    time, `processes` how many there were. `cgroups` are those that looks at its processes told of, which may be of
+    time, `processes` how many there were. `cgroups` are those that looks at its processes found, which may be of
     another hierarchy than `cgroup`, that of the samples. `kernel` is the share of its time in the kernel.
     """
 

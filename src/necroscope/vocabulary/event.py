@@ -44,7 +44,7 @@ _basic, _typed = attrgetter(*_BASIC), attrgetter(*TYPED)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened at an instant, give or take `uncertainty_ns`. None or empty: not told.
+    """Something that happened at an instant, give or take `uncertainty_ns`. None or empty: not known.
 
     `cgroup` is the kernel's number of a cgroup within `hierarchy`, `path` its path where the subject is something else:
     in the life of a cgroup (`cgroup-mkdir`), the subject is the path. `from_ns` to `to_ns` is the stretch of time that

@@ -91,7 +91,7 @@ def _life(event: Event) -> str:
 def _churn(event: Event) -> str:
     where = "below it" if event.subject else "below other parents"
     by = f", most by pid {event.pid}" if event.pid is not None else ""
-    many = f"hierarchy {event.hierarchy}: too many to be told one by one"
+    many = f"hierarchy {event.hierarchy}: too many to record one by one"
     return f"{many}: {event.count} made {where} within {_seconds(event):.1f} s{by}; {event.text}".rstrip("; ")
 
 

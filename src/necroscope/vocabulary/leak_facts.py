@@ -137,7 +137,7 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class LeakUnit:
-    """A unit that systemd told of: the last look, and its restarts at the first one."""
+    """A unit that systemd reported: the last look, and its restarts at the first one."""
 
     name: str
     control_group: str
@@ -159,7 +159,7 @@ class LeakUnit:
 
 @dataclass(frozen=True, slots=True)
 class LeakContainer:
-    """A container that an engine told of, by name. `ids` are its id and those that died under the name, as long as
+    """A container that an engine reported, by name. `ids` are its id and those that died under the name, as long as
     they are known (twelve digits or more); several containers of one name are one."""
 
     name: str

@@ -120,7 +120,7 @@ class Census:
     `counted_by` names the method of the zombie count. `host_wide` says that the numbers are the host's while
     the reader stands inside a cgroup namespace. `partial` says that names or directories are not complete.
     `measured_born` are the zombies by which the count grew between two looks `measured_s` apart. `hierarchy` is the
-    number that the kernel gives the hierarchy with the memory controller (v2: 0), where a file told it.
+    number that the kernel gives the hierarchy with the memory controller (v2: 0), where a file says it.
     """
 
     mode: Literal["v1", "v2", "hybrid"]

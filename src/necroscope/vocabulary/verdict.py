@@ -63,7 +63,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class ProcessRef:
-    """Who was on the core. `pid` is None where several of that name took turns, or nobody told."""
+    """Who was on the core. `pid` is None where several of that name took turns, or it is not known."""
 
     name: str
     pid: int | None = None
@@ -175,7 +175,7 @@ class Growth:
 class Verdict:
     """Why a symptom happened: the cause, the links that lead to it, what else was tested, and what was not recorded.
 
-    `unexplained` without a symptom: whether there was one cannot be told, and `missing` says why.
+    `unexplained` without a symptom: whether there was one is unknown, and `missing` says why.
     """
 
     verdict: VerdictKind
@@ -199,7 +199,7 @@ class Verdict:
 
     @property
     def inconclusive(self) -> bool:
-        """Whether it cannot be told if there was a symptom at all."""
+        """Whether it is unknown if there was a symptom at all."""
         return self.verdict == "unexplained" and self.symptom is None
 
 

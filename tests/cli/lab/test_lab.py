@@ -179,7 +179,7 @@ def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
             {"schema": "necroscope.lab.truth/2"},
             "is a 'necroscope.lab.truth/2', this version reads",
         ),
-        ({"happened": {}}, "is damaged, or does not tell the truth of a run"),
+        ({"happened": {}}, "is damaged, or is not the truth of a run"),
         ({"happened": {"shown": [{"text": "light", "value": "0.25", "unit": "lux", "ok": False}]}}, "is damaged"),
         ({"cause": "user-hog"}, "is damaged"),
         ({"symptom": {"kind": "nic-reset"}}, "is damaged"),

@@ -212,7 +212,9 @@ def test_clocks_and_cycles_are_not_added_up(necroscope: Program, tmp_path: Path)
     store = _two_kinds(tmp_path / "s")
     for name in FORMATS:
         ran = necroscope("export", "--format", name, "-o", tmp_path / name, "--store", store)
-        assert ran.err.splitlines()[0].startswith("necroscope: samples of cycles are left out, as they tell the same")
+        assert ran.err.splitlines()[0].startswith(
+            "necroscope: samples of cycles are left out, as they measure the same"
+        )
         assert f"{name}: 5 samples of" in ran.err
     assert json.loads((tmp_path / "speedscope").read_text())["profiles"][0]["endValue"] == 35
     assert pq.read_table(tmp_path / "parquet")["event"].unique().to_pylist() == ["cpu-clock"]

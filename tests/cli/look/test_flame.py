@@ -69,6 +69,10 @@ def test_json_has_the_layout(necroscope: Program, store: Path) -> None:
     assert spin["x1"] - spin["x0"] == pytest.approx(250 / 375)
     changed = necroscope("flame", "--store", store, *WINDOW, "--diff", "--json").document
     assert {box["name"] for box in changed["boxes"] if box["significant"]} >= {"reader", "vfs_read"}
+    (change,) = changed["changes"]
+    assert [step["name"] for step in change["path"]] == ["reader", "main", "read", "do_syscall_64", "vfs_read"]
+    assert change["change"] == pytest.approx(0.206, abs=0.001)
+    assert made["changes"] == []
 
 
 def test_idle_cores_are_left_out_unless_asked_for(necroscope: Program, store: Path) -> None:

@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from stage.incidents import INCIDENTS
 from stage.program import Program
 
 BUNDLE = INCIDENTS / "hog-5.10-v2.ncb"
+pytestmark = pytest.mark.program
 
 
 @contextmanager

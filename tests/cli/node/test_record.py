@@ -15,7 +15,7 @@ from necroscope.cli.node.record import line
 from necroscope.record.recorder import RecorderStatus, Trouble
 from stage.processes import wait_for
 from stage.program import Program
-from stage.recorders import PROGRAM, recorder, stop, told
+from stage.recorders import PROGRAM, recorder, stop
 
 STATUS = RecorderStatus(
     seconds=3725.0,
@@ -73,7 +73,7 @@ def test_a_hangup_ends_it_well(tmp_path: Path) -> None:
         running.send_signal(signal.SIGHUP)
         out, err = running.communicate(timeout=30)
         assert (running.returncode, out, err) == (0, "", "")
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1
     assert list((tmp_path / "journal").iterdir()) == []
 
 
@@ -86,7 +86,7 @@ def test_a_terminal_that_is_closed_ends_it_well(tmp_path: Path) -> None:
     finally:
         os.close(terminal)
     assert os.waitstatus_to_exitcode(_ended(pid)) == 0
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1
 
 
 def _ended(pid: int) -> int:
@@ -119,7 +119,7 @@ def test_what_it_was_started_to_ignore_it_ignores(tmp_path: Path, number: signal
             stop(running)
     finally:
         signal.signal(number, before)
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1
 
 
 def test_ctrl_c_ends_it_well(tmp_path: Path) -> None:
@@ -127,4 +127,4 @@ def test_ctrl_c_ends_it_well(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
         assert (running.returncode, out, err) == (0, "", "")
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from necroscope.diagnose.leak.attribution import Leak, LeakProcess
-from necroscope.diagnose.leak.identity import NOT_TOLD
+from necroscope.diagnose.leak.identity import UNKNOWN_UNIT
 from necroscope.diagnose.leak.remedies import free, remedies, said, stop
 from necroscope.vocabulary.leak_facts import LeakContainer, LeakUnit, Pins
 from necroscope.vocabulary.model import Subject
@@ -38,9 +38,9 @@ def test_a_unit_is_disabled_with_what_triggers_it_or_stopped(unit: LeakUnit | No
 
 
 def test_what_systemd_does_not_know_is_not_disabled() -> None:
-    found = stop(_leak("unit", "a.service", doubt=NOT_TOLD))
+    found = stop(_leak("unit", "a.service", doubt=UNKNOWN_UNIT))
     assert found.command == "systemctl status -- a.service"
-    assert NOT_TOLD in found.text
+    assert UNKNOWN_UNIT in found.text
     scope = stop(_leak("cgroup", "/system.slice/a.scope"))
     assert scope.command == ""
     assert "who starts cgroup /system.slice/a.scope" in scope.text
@@ -48,7 +48,7 @@ def test_what_systemd_does_not_know_is_not_disabled() -> None:
 
 @pytest.mark.parametrize("name", ["-.service", "a b.service", "$(reboot).service", "a';reboot;'.service", "--now"])
 def test_hostile_names_are_one_word_of_the_command(name: str) -> None:
-    for leak in (_leak("unit", name), _leak("unit", name, doubt=NOT_TOLD)):
+    for leak in (_leak("unit", name), _leak("unit", name, doubt=UNKNOWN_UNIT)):
         assert shlex.split(stop(leak).command)[-2:] == ["--", name]
     web = LeakContainer(name, engine="docker")
     assert shlex.split(stop(_leak("container", name, container=web)).command) == ["docker", "stop", "--", name]

@@ -43,8 +43,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for cpu in range(CPUS)
         ]
         at_ns = START_NS + number * PART_S * NS
-        told = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")] + ([RESET] if number == 8 else [])
-        tables = {"cores": from_rows(CORES, rows), "events": event_rows(told)}
+        events = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")] + ([RESET] if number == 8 else [])
+        tables = {"cores": from_rows(CORES, rows), "events": event_rows(events)}
         write_segment(store / "segments", tables, number + 1, number + 1)
     rollups.Roller(store).tidy(segments(store))
     assert len(rollups.rollups(store)) == 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from necroscope.clock import NS
-from necroscope.query.landmarks import extent_of_all
+from necroscope.query.extent import extent_of_all
 from necroscope.query.profile.sifted import wanted_stacks
 from necroscope.query.samples.moment import SHORTEST_NS, bin_of, moment
 from necroscope.query.select import Select

@@ -86,9 +86,9 @@ def test_files_of_several_tools_land_on_one_timeline(tmp_path: Path) -> None:
     assert put(store, tmp_path / "mpstat.json", Placing(clock_offset_ns=0))[0] == "mpstat"
     (counted,) = ask(store, f"select count(*) n, min(at_ns) // 1000000000 s from samples where at_ns < {START_S + 1}e9")
     assert counted == {"n": 97, "s": START_S}
-    told = ask(store, "select kind, source, at_ns // 1000000000 s from events order by at_ns")
-    assert [(row["source"], row["s"]) for row in told] == [("dmesg", START_S), ("dmesg", START_S + 1)]
-    assert told[1]["kind"] == "soft-lockup"
+    events = ask(store, "select kind, source, at_ns // 1000000000 s from events order by at_ns")
+    assert [(row["source"], row["s"]) for row in events] == [("dmesg", START_S), ("dmesg", START_S + 1)]
+    assert events[1]["kind"] == "soft-lockup"
     cores = ask(store, "select cpu, round(system, 2) as system from cores")
     assert cores
     assert all(row == {"cpu": 1, "system": 0.95} for row in cores)

@@ -128,7 +128,7 @@ def test_a_walk_that_stopped_early_keeps_what_it_saw_more(captured: Lay) -> None
     assert (counted.zombies, counted.counted_by, counted.by_parent) == (90, "kernel-walk", (ParentCount("/seen", 90),))
 
 
-def test_leaked_directories_are_told_from_what_is_empty_by_nature(captured: Lay) -> None:
+def test_leaked_directories_are_distinguished_from_what_is_empty_by_nature(captured: Lay) -> None:
     host = captured("hybrid")
     memory = host.root / "sys/fs/cgroup/memory"
     for number in range(12):
@@ -229,7 +229,7 @@ def test_the_count_alone_is_the_same_as_in_the_census(captured: Lay, name: str) 
 
 
 @pytest.mark.parametrize(("name", "hierarchy"), [("v2-nested", 0), ("hybrid", 4), ("incident", 11)])
-def test_the_hierarchy_of_memory_is_told(captured: Lay, name: str, hierarchy: int) -> None:
+def test_the_hierarchy_of_memory_is_reported(captured: Lay, name: str, hierarchy: int) -> None:
     assert count_zombies(captured(name))[0].hierarchy == hierarchy
 
 

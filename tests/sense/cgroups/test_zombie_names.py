@@ -82,7 +82,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     return Stage(monkeypatch)
 
 
-def test_each_zombie_is_told_once(stage: Stage) -> None:
+def test_each_zombie_is_reported_once(stage: Stage) -> None:
     first, samples = stage.look(10, [1, 2])
     assert first[1] == ZombieName(f"/docker/{1:064x}", "/docker/<id>", 7001, 3.0, 65536, "tmpfs")
     assert samples == (Sample("memcg_leaked_directories", 4), Sample("memcg_zombies_below", 2, ("/docker",)))
@@ -91,13 +91,13 @@ def test_each_zombie_is_told_once(stage: Stage) -> None:
     assert [one.cgroup_id for one in again] == [7003]
 
 
-def test_of_many_the_youngest_are_told(stage: Stage) -> None:
+def test_of_many_the_youngest_are_reported(stage: Stage) -> None:
     names, _ = stage.look(10, range(1, 1001))
     assert [one.cgroup_id for one in names] == [8000 - number for number in range(NAMED_MOST)]
     assert stage.look(600, range(1, 1001))[0] == []
 
 
-def test_a_long_walk_is_made_in_slices_and_the_youngest_are_told_at_its_end(stage: Stage) -> None:
+def test_a_long_walk_is_made_in_slices_and_the_youngest_are_reported_at_its_end(stage: Stage) -> None:
     stage.slices = 4
     for _ in range(3):
         assert stage.look(10, range(1, 1001)) == ([], ())
@@ -107,7 +107,7 @@ def test_a_long_walk_is_made_in_slices_and_the_youngest_are_told_at_its_end(stag
     assert (stage.walks, stage.given_up) == (1, 1)
 
 
-def test_in_a_later_walk_the_new_are_told_with_their_slice(stage: Stage) -> None:
+def test_in_a_later_walk_the_new_are_reported_with_their_slice(stage: Stage) -> None:
     stage.look(10, range(1, 101))
     stage.slices, living = 4, [*range(1, 101), *range(501, 504)]
     looks = [stage.look(20, living)[0] for _ in range(4)]
@@ -168,7 +168,7 @@ def test_a_dear_walk_is_rare_and_an_unchanged_count_needs_none(stage: Stage) -> 
     assert stage.walks == 4
 
 
-def test_parents_that_files_tell_are_not_told_twice(stage: Stage) -> None:
+def test_parents_that_files_tell_are_not_reported_twice(stage: Stage) -> None:
     stage.by_parent = (ParentCount("/docker", 1),)
     _, samples = stage.look(10, [1])
     assert samples == (Sample("memcg_leaked_directories", 4),)

@@ -87,7 +87,7 @@ def test_crictl_is_asked_at_the_socket_that_exists(tmp_path: Path) -> None:
     assert commands == [["crictl", "--runtime-endpoint", f"unix://{socket}", "ps", "-a", "-o", "json"]]
 
 
-def test_no_socket_and_no_crictl_are_told_apart(tmp_path: Path) -> None:
+def test_no_socket_and_no_crictl_are_distinguished(tmp_path: Path) -> None:
     def absent(command: Sequence[str], timeout_s: float) -> bytes:
         raise Unavailable("crictl is not installed")
 

@@ -48,7 +48,7 @@ def test_several_questions_go_over_one_connection() -> None:
     assert asked == [("/containers/json", {"all": ["1"]}), ("/containers/abc/json", {})]
 
 
-def test_a_refusal_is_told_and_does_not_spoil_the_next_answer() -> None:
+def test_a_refusal_is_reported_and_does_not_spoil_the_next_answer() -> None:
     with http_server(lambda path, query: (404, b'{"message": "no"}') if "gone" in path else (200, b"[]")) as path:
         connection = connect(path)
         with pytest.raises(Refused, match="404"):
@@ -113,7 +113,7 @@ def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
         connection.close()
 
 
-def test_no_socket_and_a_forbidden_one_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_socket_and_a_forbidden_one_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unavailable, match="no container engine answers at /nowhere"):
         connect("/nowhere")
 

@@ -122,7 +122,7 @@ def test_a_container_that_never_ran_has_no_exit_status() -> None:
     assert (state.since_start_s, state.exit_status) == (None, None)
 
 
-def test_restarting_and_out_of_memory_are_told() -> None:
+def test_restarting_and_out_of_memory_are_reported() -> None:
     inner = {**DETAIL["State"], "Restarting": True, "OOMKilled": True, "Status": "running"}
     state = container_state(Host(), "docker", ROW, {**DETAIL, "State": inner}, NOW_NS)
     assert (state.state, state.oom_killed) == ("restarting", True)
@@ -174,7 +174,7 @@ def test_past_ids_are_bounded_and_deaths_are_not() -> None:
     assert state.past_ids == tuple(f"id{number}" for number in range(436, 499))
 
 
-def test_a_name_that_keeps_dying_is_told_while_it_is_gone_and_a_finished_job_is_not() -> None:
+def test_a_name_that_keeps_dying_is_reported_while_it_is_gone_and_a_finished_job_is_not() -> None:
     known = count_deaths([*(death(f"id{number}") for number in range(3)), death("x", "job"), death("y", "job")])
     assert with_deaths([], known, "docker") == [
         ContainerState(

@@ -42,8 +42,8 @@ def test_without_interrupts(tmp_path: Path) -> None:
 
 
 def test_this_machine() -> None:
-    told = {sample.labels[0]: sample.value for sample in IrqRouting().read(Host()).samples}
-    files = {irq: Path(f"/proc/irq/{irq}/effective_affinity_list") for irq in told}
-    assert told == {irq: int(file.read_text()) if file.exists() else told[irq] for irq, file in files.items()}
+    routed = {sample.labels[0]: sample.value for sample in IrqRouting().read(Host()).samples}
+    files = {irq: Path(f"/proc/irq/{irq}/effective_affinity_list") for irq in routed}
+    assert routed == {irq: int(file.read_text()) if file.exists() else routed[irq] for irq, file in files.items()}
     if Path("/proc/irq").exists():
-        assert told, "some interrupt goes to one core only"
+        assert routed, "some interrupt goes to one core only"

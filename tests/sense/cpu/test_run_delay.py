@@ -78,10 +78,10 @@ def test_the_sensor_counts_seconds(tmp_path: Path) -> None:
     )
 
 
-def test_a_kernel_without_it_is_told_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="this kernel has no /proc/schedstat") as told:
+def test_a_kernel_without_it_is_reported_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="this kernel has no /proc/schedstat") as raised:
         RunDelay().read(Host(tmp_path))
-    assert "CONFIG_SCHEDSTATS" in told.value.hint
+    assert "CONFIG_SCHEDSTATS" in raised.value.hint
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_line_of_any_length_is_parsed_in_no_time(parse: Callable[[bytes], obje
 
 
 @pytest.mark.parametrize("again", AGAIN)
-def test_a_head_of_one_long_line_is_told_in_no_time(again: bytes) -> None:
+def test_a_head_of_one_long_line_is_reported_in_no_time(again: bytes) -> None:
     text = b"a" + again * ((64 << 10) // len(again)) + b"x\n"
     began = time.process_time()
     with contextlib.suppress(BadInput):

@@ -186,8 +186,8 @@ def test_an_imported_line_tells_what_the_live_one_tells(tmp_path: Path, shape: S
         assert len(found) == len(live)
         for event, one in zip(found, live, strict=True):
             assert abs(event.at_ns - AT * S) <= 2 * S
-            (told,) = Chronicle().events([_look(one)])
-            assert _fields(event) == _fields(told)
+            (recorded,) = Chronicle().events([_look(one)])
+            assert _fields(event) == _fields(recorded)
 
 
 def _fields(event: Event) -> dict[str, object]:

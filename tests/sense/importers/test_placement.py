@@ -10,9 +10,7 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
-from necroscope.sense.importers.name_times import NS, time_in_name, zone_ns
+from necroscope.sense.importers.file_name_times import NS, zone_ns
 from necroscope.sense.importers.perf_script.importer import PerfScript
 from necroscope.sense.importers.placement import Clocks, placement
 from necroscope.sense.importers.profiles.perf_data import PerfData
@@ -21,7 +19,7 @@ from necroscope.sense.perf.samples import SampleBatch
 
 FOLDER = Path(__file__).parent / "recordings"
 NAME = "perf-node7-20261118-11-31-48-2s.data"
-TOLD_S = 1_795_001_508  # 2026-11-18 11:31:48 as if it were UTC
+NAMED_S = 1_795_001_508  # 2026-11-18 11:31:48 as if it were UTC
 FIRST_S, LAST_S = 1_795_030_309.26, 1_795_030_312.04
 COPIED_NS = 1_800_000_000 * NS
 
@@ -49,10 +47,10 @@ def test_copies_of_a_loop_s_files_land_on_the_seconds_of_their_names(tmp_path: P
     data, stacks = copies(tmp_path, COPIED_NS, COPIED_NS + 60 * NS)
     (ours, said), (theirs, too) = times(data), times(stacks)
     assert len(ours) == len(theirs) == 81
-    assert ours[0] == TOLD_S * NS
+    assert ours[0] == NAMED_S * NS
     assert all(abs(one - two) < 2_000 for one, two in zip(ours, theirs, strict=True)), "perf prints microseconds"
     for notes in (said, too):
-        assert any("in the file's name: 2026-11-18 11:31:48 UTC, as no zone is told" in note for note in notes)
+        assert any("in the file's name: 2026-11-18 11:31:48 UTC, as no zone is given" in note for note in notes)
         assert any("give or take 2 s" in note for note in notes)
 
 
@@ -77,7 +75,7 @@ def test_without_a_time_in_the_name_the_header_tells(tmp_path: Path) -> None:
     shutil.copy(FOLDER / f"{NAME}.stacks", path)
     found, notes = times(path, Placing(zone_ns=zone_ns("-08:00")))
     assert abs(found[-1] / NS - LAST_S) < 1
-    assert any("told by its header: 2026-11-18 11:31:52 UTC-08:00, as given" in note for note in notes)
+    assert any("taken from its header: 2026-11-18 11:31:52 UTC-08:00, as given" in note for note in notes)
 
 
 def test_a_name_that_contradicts_the_header_is_not_believed(tmp_path: Path) -> None:
@@ -94,35 +92,6 @@ def test_without_either_the_file_s_date_is_the_end(tmp_path: Path) -> None:
     found, notes = times(path)
     assert 0 <= COPIED_NS - found[-1] < NS
     assert any("guessed from the file's date, 2027-01-15 08:00:00 UTC" in note for note in notes)
-
-
-@pytest.mark.parametrize(
-    ("name", "told_s", "zoned", "ends"),
-    [
-        ("perf-node7-20260102-03-04-05-120s.data", 1_767_323_045, False, False),
-        ("perf_2026-01-02T03:04:05Z.data", 1_767_323_045, True, False),
-        ("perf.2026-01-02_05.04.05+0200.data.stacks", 1_767_323_045, True, False),
-        ("perf-20260102030405.data", 1_767_323_045, False, False),
-        ("perf-20260102-0304.data", 1_767_323_040, False, False),
-        ("perf.data.2026010203040550", 1_767_323_045, False, True),
-        ("ip-10-0-0-1-1767323045.data", 1_767_323_045, True, False),
-        ("perf-20260102.data", None, False, False),
-        ("perf-20261302-03-04-05.data", None, False, False),
-        ("perf.data", None, False, False),
-        ("node-7-0123456789012345678.data", None, False, False),
-    ],
-)
-def test_times_in_names(name: str, told_s: int | None, zoned: bool, ends: bool) -> None:
-    found = time_in_name(name)
-    assert (found is None) == (told_s is None)
-    if found is not None:
-        assert (found.at_ns // NS, found.zoned, found.ends) == (told_s, zoned, ends)
-
-
-@pytest.mark.parametrize("text", ["", "UTC", "+25:00", "+0200x", "+02:75"])
-def test_what_is_no_zone_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no zone"):
-        zone_ns(text)
 
 
 def test_what_is_known_for_sure_counts_most() -> None:

@@ -56,7 +56,7 @@ def test_the_first_interval_is_as_long_as_the_second() -> None:
 
 
 def test_one_interval_of_a_length_that_nobody_tells_is_no_second() -> None:
-    with pytest.raises(BadInput, match="1 intervals: how long they were is not told"):
+    with pytest.raises(BadInput, match="1 intervals: how long they were is not given"):
         times(mpstat("10:10:00"))
 
 

@@ -34,7 +34,7 @@ def test_an_unhashed_entry_is_a_deleted_file() -> None:
     assert named(kernel, mapping) == "/dev/shm/x (deleted)"
 
 
-def test_a_file_without_entry_is_told_by_its_inode() -> None:
+def test_a_file_without_entry_is_named_by_its_inode() -> None:
     kernel = FakeKernel()
     mapping = kernel.file("ext4", "/x")
     kernel.put("inode", kernel.words[mapping], "i_dentry.first", 0)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from kernel.fake_kernel import HEAP, MOUNTINFO, FakeKernel
 from necroscope.sense.kernel.files import FileLayout, Files, Mounts
-from necroscope.sense.kernel.pins import FOLIOS_SEEN, Held, PinLayout, Pins
+from necroscope.sense.kernel.pins import FOLIOS_SEEN, HeldMemory, PinLayout, Pins
 
 ANON = HEAP + 1
 
 
-def held(kernel: FakeKernel, css: int, nodes: int = 1) -> Held:
+def held(kernel: FakeKernel, css: int, nodes: int = 1) -> HeldMemory:
     pointers = kernel.pointers()
     files = Files(kernel, FileLayout.of(kernel.btf), pointers, Mounts(MOUNTINFO))
     return Pins(kernel, PinLayout.of(kernel.btf), pointers, files, nodes).read([css])[0]
@@ -61,7 +61,7 @@ def test_a_number_no_machine_has_is_taken_for_torn() -> None:
     kernel = FakeKernel()
     css = zombie(kernel)
     kernel.page(css, 0, ANON, pages=1 << 50)
-    assert held(kernel, css) == Held()
+    assert held(kernel, css) == HeldMemory()
 
 
 def test_numa_nodes_that_are_not_there_are_skipped() -> None:

@@ -173,7 +173,7 @@ def test_born_last_hour_needs_nearly_all_ages() -> None:
     assert walk(kernel).families[0].born_last_hour is None
 
 
-def test_the_same_path_again_and_again_is_told() -> None:
+def test_the_same_path_again_and_again_is_reported() -> None:
     kernel = FakeKernel()
     for _ in range(4):
         kernel.cgroup(kernel.root, "leaky1.service", online=False)

@@ -148,7 +148,7 @@ def test_a_further_complaint_comes_soon_or_is_another_event(later: str) -> None:
     assert _kinds(apart) == ["nic-tx-timeout", "nic-reset"]
 
 
-def test_queues_that_are_told_one_by_one_are_one_event() -> None:
+def test_queues_that_are_logged_one_by_one_are_one_event() -> None:
     (together,) = _episodes(_lines(*((1.0 + n, PAUSED.format(n, 6000000)) for n in range(8))))
     assert together.queues == list("01234567")
 

@@ -70,7 +70,7 @@ def test_what_differs_in_queue_or_task_is_no_repeat(tmp_path: Path) -> None:
     assert [(symptom.queue, symptom.repeats) for symptom in symptoms] == [(4, 1), (3, 2)]
 
 
-def test_every_kind_has_a_count_so_that_none_is_told_from_unknown(tmp_path: Path) -> None:
+def test_every_kind_has_a_count_so_that_none_is_distinguished_from_unknown(tmp_path: Path) -> None:
     reading = KernelLog().read(_host(tmp_path, b"4,0,1,-;Linux version 6.1\n"))
     counts = _counts(reading)
     assert (counts.pop("kernel_log_records"), counts.pop("kernel_log_lost_records")) == (1, 0)

@@ -50,7 +50,7 @@ def test_the_offset_of_the_two_clocks() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"\x00\xff", HEAD[:100], HEAD.replace(b"cpu_clk", b"xpu_clk")])
-def test_no_offset_where_it_is_not_told(text: bytes) -> None:
+def test_no_offset_where_it_is_not_known(text: bytes) -> None:
     assert parse_offset(text) is None
 
 
@@ -119,8 +119,8 @@ def test_what_a_file_tells_is_better() -> None:
     arrivals = Arrivals()
     _look(arrivals, 0.0)
     _look(arrivals, 1.0, 0.5)
-    told = LogClock(HOUR, 7)
-    assert arrivals.clock(told) is told
+    declared = LogClock(HOUR, 7)
+    assert arrivals.clock(declared) is declared
 
 
 def test_the_live_host_has_a_clock() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -27,7 +28,9 @@ def inner_loops(request: pytest.FixtureRequest) -> Iterator[str]:
         os.environ[native.SWITCH] = "0" if way == "numpy" else "1"
         native.loops.cache_clear()
         if way == "c" and native.loops() is None:
-            pytest.skip("the C loops were not built: no compiler at installation")
+            if shutil.which("cc") is None and not native.LIBRARY.exists():
+                pytest.skip("no C compiler, so the C loops were not built")
+            pytest.fail("the C loops were not built, or are not those of this version: run make setup")
     yield way
     if before is None:
         os.environ.pop(native.SWITCH, None)

@@ -43,7 +43,7 @@ def test_pieces_of_any_size_give_the_same(name: str, size: int) -> None:
     assert recorded.stacks(cut) == recorded.stacks(whole)
 
 
-def test_the_life_of_a_cgroup_is_told() -> None:
+def test_the_life_of_a_cgroup_is_reported() -> None:
     rows, _ = decode(recorded.data("pipe"))
     events = [row for row in rows if isinstance(row, CgroupEvent)]
     assert [(one.kind, one.root, one.level, one.path) for one in events] == [
@@ -66,24 +66,24 @@ def test_samples_carry_their_cgroup_and_their_event() -> None:
     }  # fmt: skip
 
 
-def test_tasks_are_told_in_order() -> None:
+def test_tasks_are_reported_in_order() -> None:
     rows, _ = decode(recorded.data("pipe"))
-    told = [
+    tasks = [
         (TaskBatch.KINDS[kind], pid, batch.comms[comm])
         for batch in rows
         if isinstance(batch, TaskBatch)
         for kind, pid, comm in zip(batch.kind.tolist(), batch.pid.tolist(), batch.comm.tolist(), strict=True)
     ]
-    assert ("exec", 6, "mkdir") in told
-    assert told.index(("fork", 6, "")) < told.index(("exec", 6, "mkdir")) < told.index(("exit", 6, ""))
+    assert ("exec", 6, "mkdir") in tasks
+    assert tasks.index(("fork", 6, "")) < tasks.index(("exec", 6, "mkdir")) < tasks.index(("exit", 6, ""))
 
 
 def test_a_stream_tells_of_its_machine() -> None:
     _, decoder = decode(recorded.data("pipe"))
-    told = decoder.recording
-    assert (told.machine, told.cpus_online, told.perf_version) == ("x86_64", 2, "6.1.187")
-    assert told.realtime_offset_ns == 1_794_840_673_434_220_057
-    assert told.kernel_reference == ("_text", 0xFFFFFFFF81000000)
+    recording = decoder.recording
+    assert (recording.machine, recording.cpus_online, recording.perf_version) == ("x86_64", 2, "6.1.187")
+    assert recording.realtime_offset_ns == 1_794_840_673_434_220_057
+    assert recording.kernel_reference == ("_text", 0xFFFFFFFF81000000)
 
 
 def test_batches_are_in_time_order() -> None:

@@ -83,7 +83,7 @@ def test_a_pid_that_is_used_again_and_a_young_process_used_all_they_have(node: N
     assert all(one.young for one in found.moved)
 
 
-def test_whoever_wants_to_run_is_told_though_it_used_nothing(node: Node) -> None:
+def test_whoever_wants_to_run_is_reported_though_it_used_nothing(node: Node) -> None:
     sweep = ProcessSweep(100.0)
     node.has(10, 5)
     node.look(sweep)
@@ -136,7 +136,7 @@ def test_without_the_others_only_the_wanted_are_read(node: Node) -> None:
     assert (found.processes, found.looked_at, node.read) == (300, 2, [1299, 1250])
 
 
-def test_what_was_used_over_several_rounds_is_not_told_as_that_of_one(node: Node) -> None:
+def test_what_was_used_over_several_rounds_is_not_reported_as_that_of_one(node: Node) -> None:
     for pid in range(1000, 1200):
         node.has(pid, 1)
     sweep = ProcessSweep(2.5)

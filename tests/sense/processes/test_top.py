@@ -87,7 +87,7 @@ def test_run_delay_is_summed_over_threads_and_known_from_the_second_look_on(tmp_
     assert second == replace(first, run_delay_s=0.25)
 
 
-def test_who_waited_and_used_nothing_is_told_once_its_delay_is_known(tmp_path: Path) -> None:
+def test_who_waited_and_used_nothing_is_reported_once_its_delay_is_known(tmp_path: Path) -> None:
     host = host_of(tmp_path)
     look = Round(1, 1, (moved(10),))
     top = TopProcesses(lambda: (), Rounds(look, look, look, look))
@@ -111,7 +111,7 @@ def test_all_delay_of_a_young_process_is_its_own(tmp_path: Path) -> None:
     assert use.run_delay_s == 0.25
 
 
-def test_who_was_told_and_who_was_sampled_is_looked_at_first(tmp_path: Path) -> None:
+def test_who_was_reported_and_who_was_sampled_is_looked_at_first(tmp_path: Path) -> None:
     rounds = Rounds(Round(9, 9, ()), Round(9, 4, (moved(10, 5),)), Round(9, 9, ()))
     top = TopProcesses(lambda: (31, 30), rounds)
     host = host_of(tmp_path)

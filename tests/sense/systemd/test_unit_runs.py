@@ -20,13 +20,13 @@ def service(state: UnitState) -> Service:
 def counts(*looks: UnitState | None) -> tuple[int | None, int | None, int | None]:
     """Starts, successes and failures after looks ten seconds apart; None is a look at which the unit is not loaded."""
     runs = UnitRuns()
-    told: tuple[int | None, int | None, int | None] = (None, None, None)
+    counts: tuple[int | None, int | None, int | None] = (None, None, None)
     for number, state in enumerate(looks):
         services = [] if state is None else [service(state)]
         states = [] if state is None or (number and not runs.moved(services[0])) else [state]
         for one in runs.counted(services, states, (100 + 10 * number) * S):
-            told = one.starts, one.successes, one.failures
-    return told
+            counts = one.starts, one.successes, one.failures
+    return counts
 
 
 def test_the_first_look_counts_nothing() -> None:

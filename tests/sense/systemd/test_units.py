@@ -72,7 +72,7 @@ def test_a_unit_is_the_same_from_the_bus_and_from_systemctl(properties: dict[str
     assert unit_state(properties, 1371835462) == LEAKY_STATE
 
 
-def test_a_unit_of_which_nothing_is_told_has_no_more_than_defaults() -> None:
+def test_a_unit_of_which_nothing_is_known_has_no_more_than_defaults() -> None:
     assert unit_state({}, 10) == UnitState("", "", "", "", 0)
     strange = {"Id": 7, "NRestarts": "many", "WantedBy": 3, "ExecMainCode": None, "Slice": ["x"], "MainPID": "9" * 40}
     assert unit_state(strange, 10) == UnitState("", "", "", "", 0)
@@ -112,8 +112,8 @@ def test_the_journal_fills_in_what_a_running_unit_does_not_show() -> None:
 
 
 def test_what_systemd_shows_is_not_overruled_by_the_journal() -> None:
-    told = UnitState("a.service", "failed", "failed", "signal", 9, "killed", 9, ever_succeeded=True)
-    joined = with_history(told, UnitHistory((), False, "exit-code", "exited", 3))
+    failed = UnitState("a.service", "failed", "failed", "signal", 9, "killed", 9, ever_succeeded=True)
+    joined = with_history(failed, UnitHistory((), False, "exit-code", "exited", 3))
     assert (joined.result, joined.exit_code, joined.exit_status, joined.ever_succeeded) == ("signal", "killed", 9, True)
 
 
@@ -184,15 +184,15 @@ def test_the_journal_is_not_asked_again_and_again(monkeypatch: pytest.MonkeyPatc
     sensor = Systemd(bus=str(tmp_path), journal=Journal(run=journalctl))
     for at_s, restarts in ((1000.0, 6), (1010.0, 7), (1060.0, 7), (1070.0, 7), (1130.0, 7), (1140.0, 8)):
         now_s[0] = at_s
-        told = {**LEAKY, "NRestarts": restarts}
-        monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved, told=told: Units({}, (told,)))
+        unit = {**LEAKY, "NRestarts": restarts}
+        monkeypatch.setattr(systemd, "over_bus", lambda socket, budget_s, moved, unit=unit: Units({}, (unit,)))
         (record,) = sensor.read(Host()).records
         assert isinstance(record, UnitState)
         assert record.last_lines == ("bye",)
     assert sorted(set(asked)) == [1000.0, 1060.0, 1140.0]
 
 
-def test_a_unit_that_only_moved_is_told_and_the_journal_is_not_asked(
+def test_a_unit_that_only_moved_is_reported_and_the_journal_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def journalctl(command: Sequence[str], timeout_s: float) -> bytes:

@@ -15,7 +15,6 @@ from necroscope.clock import NS
 from necroscope.query.cores.grid import Grid, Mark
 from necroscope.show.caption import Caption
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
-from necroscope.show.heatmap.hottest import hottest
 from necroscope.show.heatmap.text import heat_text, shade_of
 from necroscope.show.shade import LEVELS, Depth, heat, heat_terminal, hexed
 from show.layouts import START_NS, cores
@@ -65,14 +64,6 @@ def test_the_hottest_single_rows_are_listed() -> None:
     lines = _lines(heat_text(cores(), 80))
     assert lines[lines.index("Hottest rows") + 1] == "  cpu 41  mean   69 %  most  100 %  from 03:03:20"
     assert len(lines) - lines.index("Hottest rows") == 1 + 5
-
-
-def test_a_burst_is_hotter_than_a_higher_mean() -> None:
-    values = np.full((3, 100), 0.3)
-    values[1] = 0.1
-    values[1, 70:80] = 0.9
-    grid = Grid(("a", "b", "c"), values, START_NS, NS, "x")
-    assert [(hot.row, hot.at_ns) for hot in hottest(grid, 1)] == [("b", START_NS + 70 * NS)]
 
 
 def test_marks_stand_below_their_column() -> None:

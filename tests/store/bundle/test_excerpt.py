@@ -92,10 +92,10 @@ def test_no_word_of_another_time_is_in_the_files(tmp_path: Path) -> None:
 
 def test_progress_and_a_bound_on_bytes(tmp_path: Path) -> None:
     fill(tmp_path / "store").close()
-    told: list[float] = []
-    taken(tmp_path / "store", EVERYTHING, tmp_path / "copy", told=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    progress: list[float] = []
+    taken(tmp_path / "store", EVERYTHING, tmp_path / "copy", on_progress=progress.append)
+    assert progress == sorted(progress)
+    assert progress[-1] == 1.0
     with pytest.raises(BadInput, match="too large"):
         taken(tmp_path / "store", EVERYTHING, tmp_path / "copy", most_bytes=1000)
 
@@ -138,12 +138,12 @@ def test_values_of_any_window_of_any_signals(
     log = SignalLog(5, {}, {})
     expected: Counter[tuple[int, str, float]] = Counter()
     window = (low, low + length)
-    for number, told in enumerate(looks):
+    for number, values in enumerate(looks):
         at_ns = number if chance.random() < 0.8 else chance.randrange(14)
         source = chance.choice(["x", "y"])
-        log.add(at_ns, [Sample(name, value) for name, value in told.items()], source)
+        log.add(at_ns, [Sample(name, value) for name, value in values.items()], source)
         if window[0] <= at_ns <= window[1]:
-            expected.update((at_ns, name, value) for name, value in told.items())
+            expected.update((at_ns, name, value) for name, value in values.items())
     assert Counter(_values(excerpts.cut(log.take(), window))) == expected
 
 

@@ -134,7 +134,7 @@ def test_a_full_disk_leaves_no_half_frame(tmp_path: Path, monkeypatch: pytest.Mo
     assert journal.unwritten_bytes == 0
 
 
-def test_what_is_dropped_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_dropped_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(tmp_path / "absent", 1)
     with pytest.raises(FileNotFoundError):
         journal.append({"samples": sample_rows(second(5))})

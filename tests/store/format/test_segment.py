@@ -35,7 +35,7 @@ from stage.older import without_manifest
 from stage.recorded import LOOP, STACKS, START_NS, SYSCALL, WALK, batch, look, second, stack
 
 
-def told(*frames: tuple[tuple[str, str], ...]) -> object:
+def stack_table(*frames: tuple[tuple[str, str], ...]) -> object:
     rows = [(stack(one).stack_id, "".join(f"{name}\x1f{module}\x1e" for name, module in one)) for one in frames]
     return from_rows(LIVE_STACKS, rows)
 
@@ -46,7 +46,7 @@ def everything() -> Tables:
         log.add(START_NS + number * NS, look(number), "cpu")
     return {
         "samples": sample_rows(second(0)),
-        "stacks": told(*STACKS),
+        "stacks": stack_table(*STACKS),
         "events": event_rows([Event(START_NS + 5, "mark", "mark", "job", "failed"), Event(START_NS, "a", "b", "", "")]),
         "cores": core_rows([(START_NS, 0, 1000, 10, 990, 0, 0, None, 0), (START_NS, 1, 1000, 0, 0, 0, 0, 0, 1000)]),
         "zombies": zombie_rows(START_NS, [ParentCount("/docker", 12), ParentCount("/", 1)]),
@@ -95,7 +95,7 @@ def test_samples_go_by_core_and_time_in_row_groups_that_go_by_time(
     monkeypatch.setattr(pack, "ROWS_PER_GROUP", 50)
     at_ns = [START_NS + number * 1_000_003 for number in np.random.default_rng(1).permutation(180).tolist()]
     samples = sample_rows(batch(at_ns, [stack(LOOP)]))
-    made = write_segment(tmp_path, {"samples": samples, "stacks": told(LOOP)}, 1, 1)
+    made = write_segment(tmp_path, {"samples": samples, "stacks": stack_table(LOOP)}, 1, 1)
     assert made is not None
     with pq.ParquetFile(made.file("samples")) as file:
         groups = [file.read_row_group(number) for number in range(file.num_row_groups)]
@@ -111,7 +111,7 @@ def test_samples_go_by_core_and_time_in_row_groups_that_go_by_time(
 
 
 def test_roll_ups_add_up_to_the_samples(tmp_path: Path) -> None:
-    made = write_segment(tmp_path, {"samples": sample_rows(second(0)), "stacks": told(*STACKS)}, 1, 1)
+    made = write_segment(tmp_path, {"samples": sample_rows(second(0)), "stacks": stack_table(*STACKS)}, 1, 1)
     assert made is not None
     seconds, stacks = read_table(made, "seconds"), read_table(made, "stacks")
     assert seconds is not None
@@ -127,8 +127,8 @@ def test_roll_ups_add_up_to_the_samples(tmp_path: Path) -> None:
     assert stacks["stack"].to_pylist() == [0, 1, 2]
 
 
-def test_a_stack_nobody_told_keeps_its_id_and_has_no_frames(tmp_path: Path) -> None:
-    made = write_segment(tmp_path, {"samples": sample_rows(second(0)), "stacks": told(LOOP)}, 1, 1)
+def test_an_unknown_stack_keeps_its_id_and_has_no_frames(tmp_path: Path) -> None:
+    made = write_segment(tmp_path, {"samples": sample_rows(second(0)), "stacks": stack_table(LOOP)}, 1, 1)
     assert made is not None
     again = read_segment(made)
     assert multiset(again["samples"]) == multiset(sample_rows(second(0)))
@@ -141,7 +141,7 @@ def test_a_stack_nobody_told_keeps_its_id_and_has_no_frames(tmp_path: Path) -> N
 def test_a_user_process_cannot_look_like_the_kernel(tmp_path: Path) -> None:
     frames = [(("f", "[vdso]"),), (("f", "[unknown]"),), (("f", "[nf_tables]"),), ()]
     samples = sample_rows(batch([START_NS] * 4, [stack(one) for one in frames], cpus=1))
-    made = write_segment(tmp_path, {"samples": samples, "stacks": told(*frames)}, 1, 1)
+    made = write_segment(tmp_path, {"samples": samples, "stacks": stack_table(*frames)}, 1, 1)
     assert made is not None
     seconds = read_table(made, "seconds")
     assert seconds is not None
@@ -150,7 +150,9 @@ def test_a_user_process_cannot_look_like_the_kernel(tmp_path: Path) -> None:
 
 def test_merged_segments_keep_stacks_once(tmp_path: Path) -> None:
     parts = [
-        write_segment(tmp_path, {"samples": sample_rows(second(number)), "stacks": told(*STACKS)}, number, number)
+        write_segment(
+            tmp_path, {"samples": sample_rows(second(number)), "stacks": stack_table(*STACKS)}, number, number
+        )
         for number in (1, 2)
     ]
     together = write_segment(tmp_path, merged([read_segment(part) for part in parts if part]), 1, 2)
@@ -203,7 +205,7 @@ def test_any_samples_come_back(
     comms: list[str],
 ) -> None:
     samples = sample_rows(batch(at_ns, [stack(one) for one in frames], comms=comms))
-    made = write_segment(tmp_path_factory.mktemp("s"), {"samples": samples, "stacks": told(*frames)}, 1, 1)
+    made = write_segment(tmp_path_factory.mktemp("s"), {"samples": samples, "stacks": stack_table(*frames)}, 1, 1)
     assert made is not None
     assert (made.from_ns, made.to_ns) == (min(at_ns), max(at_ns))
     assert multiset(read_segment(made)["samples"]) == multiset(samples)

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from necroscope.explain import explain
-from necroscope.store.format.segment_numbers import Held, expected, joined, missing, read_held, without, write_held
+from necroscope.store.format.segment_numbers import (
+    SegmentNumbers,
+    expected,
+    joined,
+    missing,
+    read_held,
+    without,
+    write_held,
+)
 from necroscope.store.read.catalog import Segment, segments
 from necroscope.store.read.check import check_store
 from necroscope.store.read.reader import Store
@@ -31,12 +39,12 @@ def _store(folder: Path, count: int = 6, **more: object) -> Writer:
         for journal in list(writer._spool._waiting):
             writer._spool._seal_one(journal)
         writer._spool._waiting.clear()
-        writer._keeper._numbers.tell(writer._keeper.segments)
+        writer._housekeeper._numbers.write(writer._housekeeper.segments)
     return writer
 
 
 def _notes(folder: Path, window: tuple[int, int] | None = None) -> list[str]:
-    return [note for note in Store(folder).snapshot(window).notes if "lost" in note or "cannot be told" in note]
+    return [note for note in Store(folder).snapshot(window).notes if "lost" in note or "is unknown" in note]
 
 
 def test_sets_of_numbers() -> None:
@@ -47,7 +55,7 @@ def test_sets_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("taken", [0, 2, 5])
-def test_a_removed_segment_is_missed_and_told_in_every_answer(tmp_path: Path, taken: int) -> None:
+def test_a_removed_segment_is_missed_and_reported_in_every_answer(tmp_path: Path, taken: int) -> None:
     _store(tmp_path).close(merge=False)
     assert _notes(tmp_path) == []
     assert check_store(tmp_path).damaged == []
@@ -82,12 +90,12 @@ def test_merging_changes_nothing(tmp_path: Path) -> None:
     _store(tmp_path).close()
     assert len(segments(tmp_path)) == 1
     assert _notes(tmp_path) == []
-    assert read_held(tmp_path) == Held(((1, 6),))
+    assert read_held(tmp_path) == SegmentNumbers(((1, 6),))
 
 
 def test_what_retention_took_is_not_missed(tmp_path: Path) -> None:
     writer = _store(tmp_path, retention=Retention(max_age_s=2.5))
-    writer._keeper._let_go(writer._keeper._going())
+    writer._housekeeper._let_go(writer._housekeeper._removals())
     writer.close(merge=False)
     left = segments(tmp_path)
     assert 0 < len(left) < 6
@@ -119,7 +127,7 @@ def test_until_retention_takes_what_is_younger(tmp_path: Path) -> None:
     _store(tmp_path).close(merge=False)
     shutil.rmtree(segments(tmp_path)[1].path)
     writer = Writer(tmp_path, retention=Retention(max_age_s=2.5))
-    writer._keeper._let_go(writer._keeper._going())
+    writer._housekeeper._let_go(writer._housekeeper._removals())
     writer.close(merge=False)
     assert _notes(tmp_path) == []
 
@@ -134,7 +142,7 @@ def test_what_is_gone_is_not_merged_as_if_it_had_no_rows(tmp_path: Path) -> None
     assert note.startswith("segment 3 is lost")
 
 
-def test_what_was_set_aside_is_told_as_damaged_and_not_as_lost(tmp_path: Path) -> None:
+def test_what_was_set_aside_is_reported_as_damaged_and_not_as_lost(tmp_path: Path) -> None:
     _store(tmp_path).close(merge=False)
     one = segments(tmp_path)[2]
     file = one.file("samples")
@@ -175,19 +183,19 @@ def test_stores_of_versions_before_it_have_no_book_and_later_ones_must(tmp_path:
     (tmp_path / "format.json").write_text(json.dumps({"store": "necroscope", "version": 2}))
     assert expected(tmp_path) is None
     (tmp_path / "format.json").write_text(json.dumps({"store": "necroscope", "version": 3}))
-    assert expected(tmp_path) == (f"{tmp_path}/numbers.json is lost: whether segments were removed cannot be told")
+    assert expected(tmp_path) == (f"{tmp_path}/numbers.json is lost: whether segments were removed is unknown")
     (tmp_path / "lock").unlink()
     assert expected(tmp_path) is None
 
 
 def test_what_goes_while_a_reader_looks_is_not_missed(tmp_path: Path) -> None:
-    """The reader read the book, then retention said what it removes and removed it, then the reader listed."""
+    """The reader read the numbers, then retention said what it removes and removed it, then the reader listed."""
     _store(tmp_path).close(merge=False)
     before = expected(tmp_path)
-    assert isinstance(before, Held)
+    assert isinstance(before, SegmentNumbers)
     left = segments(tmp_path)[1:]
     assert missing(tmp_path, before, left) == ((1, 1),)
-    write_held(tmp_path, Held(((2, 6),)))
+    write_held(tmp_path, SegmentNumbers(((2, 6),)))
     assert missing(tmp_path, before, left) == ()
 
 

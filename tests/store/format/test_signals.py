@@ -75,7 +75,7 @@ def test_counters_are_written_as_small_steps() -> None:
     assert {series["scale"] for series in tables["series"]} == {1, 100}
 
 
-def test_what_is_no_longer_told_is_absent_and_may_come_back() -> None:
+def test_what_is_no_longer_reported_is_absent_and_may_come_back() -> None:
     here, gone = {("up", ()): 3.0}, {}
     rows, _ = replayed([("", here), ("", gone), ("", here)])  # type: ignore[list-item]
     assert [at_ns for at_ns, *_ in rows] == [0, 2]
@@ -103,7 +103,7 @@ def test_not_a_number_is_kept() -> None:
     assert math.isnan(rows[0][-1])
 
 
-def test_a_signal_told_twice_in_one_look_counts_once() -> None:
+def test_a_signal_reported_twice_in_one_look_counts_once() -> None:
     log = SignalLog(1, {}, {})
     log.add(0, [Sample("x", 1.0), Sample("x", 2.0)], "")
     assert log.take()["changes"]["step"].to_pylist() == [1]

@@ -45,27 +45,27 @@ NEW = Event(AT + 9, "cgroup-release", "perf", "/docker/a", pid=0, cgroup=71, hie
 BEGAN = EVENTS.as_it_began
 
 
-def _old_table(told: tuple[Event, ...]) -> pa.Table:
-    rows = [(one.id, one.at_ns, one.kind, one.source, one.subject, one.text, one.uncertainty_ns) for one in told]
+def _old_table(events: tuple[Event, ...]) -> pa.Table:
+    rows = [(one.id, one.at_ns, one.kind, one.source, one.subject, one.text, one.uncertainty_ns) for one in events]
     return from_columns(BEGAN, dict(zip(BEGAN.names, zip(*rows, strict=True), strict=True)))
 
 
-def _sealed(store: Path, told: tuple[Event, ...], number: int, monkeypatch: pytest.MonkeyPatch) -> Segment:
+def _sealed(store: Path, events: tuple[Event, ...], number: int, monkeypatch: pytest.MonkeyPatch) -> Segment:
     """A segment as format version 2 has it."""
     with monkeypatch.context() as patched:
         patched.setattr(manifest, "FORMAT_VERSION", 2)
-        span = told[0].at_ns, told[-1].at_ns
+        span = events[0].at_ns, events[-1].at_ns
         what = Segment(number, number, *span, store / "segments")
-        made = stage(store / "segments", [("events", _old_table(told), 1000)], what).publish()
+        made = stage(store / "segments", [("events", _old_table(events), 1000)], what).publish()
     assert made is not None
     return made
 
 
-def _journal(store: Path, told: tuple[Event, ...], number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def _journal(store: Path, events: tuple[Event, ...], number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A journal as format version 2 has it."""
     with monkeypatch.context() as patched:
         patched.setitem(frames._TABLES, "events", BEGAN)
-        payload = frames.encode({"events": _old_table(told)})
+        payload = frames.encode({"events": _old_table(events)})
     data = frames.header(number) + frames.frame(number, 0, payload)
     (store / "journal" / f"{number:08d}.journal").write_bytes(data)
 
@@ -200,11 +200,11 @@ def _as_written(store: Store) -> list[dict[str, Any]]:
 def test_a_storm_of_old_cgroups_is_read_in_time() -> None:
     import time
 
-    told = [
+    events = [
         Event(AT + n, "cgroup-mkdir", "perf", f"/docker/{n}", f"hierarchy 4, cgroup {n}, level 2, by pid {n}")
         for n in range(20_000)
     ]
     began = time.process_time()
-    table = filled(_old_table(tuple(told)), ["cgroup"])
+    table = filled(_old_table(tuple(events)), ["cgroup"])
     assert table["cgroup"].to_pylist()[-1] == 19_999
     assert time.process_time() - began < 2 * NS / NS, "some microseconds a row"

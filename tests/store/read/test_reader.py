@@ -30,10 +30,10 @@ import sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from necroscope import clock
-from necroscope.store import keeper
+from necroscope.store.write import housekeeping
 from necroscope.store.write.writer import Writer
 from stage.recorded import second
-keeper.GRACE_S = 0.3
+housekeeping.GRACE_S = 0.3
 writer = Writer(Path(sys.argv[1]), flush_s=1e9)
 number = 0
 while True:

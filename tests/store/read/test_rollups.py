@@ -17,7 +17,7 @@ from necroscope.store.read import rollups
 from necroscope.store.read.catalog import Segment, create, segments
 from necroscope.store.read.core_peaks import PEAK_NS, peaks
 from necroscope.store.read.reader import Store
-from necroscope.store.write.housekeeping import Keeper
+from necroscope.store.write.housekeeping import Housekeeper
 from necroscope.store.write.retention import Retention
 from necroscope.vocabulary.event import Event
 
@@ -58,16 +58,16 @@ def store(tmp_path: Path) -> Path:
     create(tmp_path / "s")
     for number in range(1, 5):
         at_ns = START_NS + number * PART_S * NS - 9 * NS
-        told = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")]
+        events = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")]
         if number == 2:
-            told.append(Event(at_ns, "nic-reset", "kmsg", "eth0", "reset"))
-        seal(tmp_path / "s", number, part(number), told)
+            events.append(Event(at_ns, "nic-reset", "kmsg", "eth0", "reset"))
+        seal(tmp_path / "s", number, part(number), events)
     return tmp_path / "s"
 
 
-def keeper(store: Path, retention: Retention = KEEP) -> Keeper:
+def keeper(store: Path, retention: Retention = KEEP) -> Housekeeper:
     """The store's keeper, once it has tidied; nothing is small enough to be merged away under it."""
-    made = Keeper(store, retention)
+    made = Housekeeper(store, retention)
     made._alone.update(made.segments)
     made.tidy()
     return made

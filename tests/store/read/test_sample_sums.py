@@ -27,8 +27,8 @@ def parts(tmp_path: Path) -> list[Segment]:
     for number, known in enumerate(((SYSCALL, LOOP), (LOOP, WALK))):
         for second in range(10 * number, 10 * number + 10):
             at_ns = [START_NS + second * NS + place * NS // 50 for place in range(50)]
-            told = batch(at_ns, [stack(frames) for frames in known], comms=("worker", "other"))
-            writer.add_samples(replace(told, weight=np.arange(1, 51) * 1_000_000))
+            made = batch(at_ns, [stack(frames) for frames in known], comms=("worker", "other"))
+            writer.add_samples(replace(made, weight=np.arange(1, 51) * 1_000_000))
             writer.add_signals(START_NS + second * NS, look(second), "cpu")
             if number:
                 nobody = batch([at + 7 for at in at_ns], [stack(IDLE)], comms=("swapper",))
@@ -64,7 +64,7 @@ def test_nothing_is_lost_and_nothing_added(parts: list[Segment]) -> None:
     assert sum(sums["stacks"]["samples"].to_pylist()) == 1500
 
 
-def test_rows_are_in_order_and_stacks_told_once(parts: list[Segment]) -> None:
+def test_rows_are_in_order_and_stacks_written_once(parts: list[Segment]) -> None:
     sums = sample_sums(parts)
     texts = sums["stacks"]["frames"].to_pylist()
     assert texts == sorted(set(texts))

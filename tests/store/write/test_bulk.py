@@ -77,10 +77,10 @@ def test_an_empty_recording_makes_no_segment(tmp_path: Path) -> None:
 
 def test_stacks_are_forgotten_to_bound_memory_and_rows_on_their_way_keep_theirs(tmp_path: Path) -> None:
     bulk = Bulk(tmp_path, 1, most_rows=10, stack_bytes=300)
-    assert not bulk.take_forgot()
+    assert not bulk.take_dropped()
     bulk.add_samples(second(0))
-    assert bulk.take_forgot()
-    assert not bulk.take_forgot(), "told once"
+    assert bulk.take_dropped()
+    assert not bulk.take_dropped(), "said once"
     bulk.add_samples(second(1, tell=False))
     assert len(bulk.staged) == 2
     for made in bulk.staged:

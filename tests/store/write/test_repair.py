@@ -25,7 +25,7 @@ from stage.everything import fill
 from stage.recorded import START_NS, second
 
 
-def told(store: Path, kind: str) -> list[str]:
+def events_of(store: Path, kind: str) -> list[str]:
     with Engine(Store(store)) as engine:
         return [row["text"] for row in engine.ask(f"select text from events where kind = '{kind}'").rows()]
 
@@ -104,7 +104,7 @@ def test_strange_things(tmp_path: Path, name: str) -> None:
     assert samples(store) == before + 20
     with Engine(Store(store), (START_NS + 500 * NS, START_NS + 501 * NS)) as engine:
         assert engine.ask("select count(*) as n from samples").rows() == [{"n": 20}]
-    assert told(store, "store-damaged") + told(store, "recorder-gap")
+    assert events_of(store, "store-damaged") + events_of(store, "recorder-gap")
 
 
 @pytest.mark.parametrize("what", ["flipped", "cut", "missing", "folder", "link"])
@@ -124,7 +124,7 @@ def test_a_damaged_segment(tmp_path: Path, table: str, what: str) -> None:
     elif what == "link":
         path.symlink_to("/etc/passwd")
     goes_on(store)
-    assert [one for one in told(store, "store-damaged") if path.name in one]
+    assert [one for one in events_of(store, "store-damaged") if path.name in one]
     assert len(all_segments(store)) == 3, "what is damaged stays, the others are merged around it"
 
 
@@ -162,7 +162,7 @@ def test_a_store_that_is_removed_comes_back_with_what_was_not_sealed(tmp_path: P
     writer.flush()
     writer.flush()
     assert "was removed or replaced" in writer.status().loss
-    assert told(store, LOST)
+    assert events_of(store, LOST)
     assert samples(store) == (40 if removed in ("", "segments") else 60)
     writer.close()
     assert samples(store) == (40 if removed in ("", "segments") else 60)
@@ -180,7 +180,7 @@ def test_another_store_in_its_place_is_gone_on_with(tmp_path: Path) -> None:
     writer.add_samples(second(101))
     writer.close()
     assert samples(tmp_path / "store") == before + 20
-    assert any("another store" in one for one in told(tmp_path / "store", "recorder-gap"))
+    assert any("another store" in one for one in events_of(tmp_path / "store", "recorder-gap"))
 
 
 def test_a_folder_that_cannot_be_made_is_trouble_until_it_can(tmp_path: Path) -> None:
@@ -205,8 +205,8 @@ def test_a_folder_that_cannot_be_made_is_trouble_until_it_can(tmp_path: Path) ->
 def test_parts_that_a_short_recorder_merged_and_left_are_removed_at_once(tmp_path: Path) -> None:
     fill(tmp_path).close(merge=False)
     writer = Writer(tmp_path, flush_s=1e9)
-    writer._keeper.tidy(patient=True)
-    made = writer._keeper
+    writer._housekeeper.tidy(patient=True)
+    made = writer._housekeeper
     from necroscope.store.write import compaction
     from necroscope.store.write.retention import Kept
 
@@ -231,10 +231,10 @@ def test_everything_below_the_store_counts(tmp_path: Path) -> None:
     roll_up(tmp_path, segments(tmp_path)[:2])
     (tmp_path / "aside" / "segments").mkdir(parents=True)
     (tmp_path / "aside" / "segments" / "big").write_bytes(bytes(250_000))
-    others = writer._keeper._others_bytes()
+    others = writer._housekeeper._others_bytes()
     assert others > 250_000 + 2_000
     assert len(segments(tmp_path)) == 2
-    (tmp_path / "somebodys-file").write_bytes(bytes(1_000_000 - others - writer._keeper.bytes + 100))
+    (tmp_path / "somebodys-file").write_bytes(bytes(1_000_000 - others - writer._housekeeper.bytes + 100))
     writer.add_events([Event(START_NS + 3 * NS, "x", "mark", "", "y")])
     writer.seal()
     assert segments(tmp_path)[0].first > 1
@@ -251,7 +251,7 @@ def test_of_what_was_set_aside_too_much_goes(tmp_path: Path) -> None:
     writer.add_samples(second(0))
     writer.close()
     assert len(list((tmp_path / "aside" / "segments").iterdir())) == 1
-    assert any("was set aside, went" in one for one in told(tmp_path, "store-damaged"))
+    assert any("was set aside, went" in one for one in events_of(tmp_path, "store-damaged"))
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])

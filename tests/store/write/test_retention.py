@@ -18,8 +18,8 @@ from necroscope.store.write.retention import (
     OLD,
     STORE_FULL,
     Disk,
-    Going,
     Kept,
+    Removal,
     Retention,
     disk_of,
     hours_held,
@@ -41,7 +41,7 @@ def kept(number: int, size: int = 100, near: bool = False) -> Kept:
     return Kept(Segment(number, number, number * HOUR, (number + 1) * HOUR - 1, Path(str(number))), size, near)
 
 
-def numbers(going: list[Going]) -> list[int]:
+def numbers(going: list[Removal]) -> list[int]:
     return [one.segment.first for one in going]
 
 
@@ -144,7 +144,7 @@ def test_the_disk_of_a_folder(tmp_path: Path) -> None:
     assert 0 < disk.free_bytes <= disk.total_bytes
 
 
-def test_what_went_is_told_once_for_a_round(tmp_path: Path) -> None:
+def test_what_went_is_reported_once_for_a_round(tmp_path: Path) -> None:
     writer = Writer(tmp_path, flush_s=1e9, retention=Retention(max_bytes=1, free_bytes=0))
     for number in range(3):
         writer.add_samples(second(number))
@@ -156,7 +156,7 @@ def test_what_went_is_told_once_for_a_round(tmp_path: Path) -> None:
     snapshot = Store(tmp_path).snapshot()
     (event,) = snapshot.live["events"].to_pylist()
     assert (event["kind"], event["source"], event["subject"]) == ("retention", "recorder", "store")
-    assert event["at_ns"] == START_NS + 2 * NS + 950_000_000, "not later than what is told of"
+    assert event["at_ns"] == START_NS + 2 * NS + 950_000_000, "not later than the segments it is about"
     window = f"from {iso(START_NS)} to {iso(event['at_ns'])}"
     said = sentence(event_of(event))
     assert said.startswith("3 segments (")

@@ -135,7 +135,7 @@ def test_a_long_recording_of_ever_new_stacks_loses_none(tmp_path: Path) -> None:
         fresh = tuple(one for one in now if one.stack_id not in handed_out)
         handed_out |= {one.stack_id for one in fresh}
         writer.add_samples(replace(samples, stacks=fresh))
-        if writer.forgot_stacks():
+        if writer.dropped_stacks():
             handed_out.clear()
         if number % 4 == 0:
             writer.seal()
@@ -289,7 +289,7 @@ def test_a_short_trouble_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert stored(tmp_path, "events") == []
 
 
-def test_a_long_trouble_is_counted_timed_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_trouble_is_counted_timed_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer, disk = Writer(tmp_path, flush_s=1e9, max_unwritten_bytes=4000), FullDisk(monkeypatch, errno.EROFS)
     for number in range(30):
         disk.full = 3 <= number < 20
@@ -327,7 +327,7 @@ def test_a_full_disk_takes_the_oldest_segments(tmp_path: Path, monkeypatch: pyte
     writer.close()
 
 
-def test_what_was_told_in_lost_rows_is_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_reported_in_lost_rows_is_reported_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = Writer(tmp_path, flush_s=1e9, max_unwritten_bytes=4000)
     writer.add_samples(second(0))
     writer.seal()
@@ -341,11 +341,11 @@ def test_what_was_told_in_lost_rows_is_told_again(tmp_path: Path, monkeypatch: p
     kinds = [row["kind"] for row in stored(tmp_path, "events")]
     assert kinds.count("recorder-gap") == 1, kinds
     assert kinds.count("retention") == 1, kinds
-    told = {row["kind"]: sentence(event_of(row)) for row in stored(tmp_path, "events")}
-    assert told["recorder-gap"].startswith(f"{lost} samples and other rows")
-    assert "No space left" in told["recorder-gap"]
-    assert told["retention"].startswith("2 segments ("), "those that went for numbers 1 and 3"
-    assert "the disk was full" in told["retention"]
+    sentences = {row["kind"]: sentence(event_of(row)) for row in stored(tmp_path, "events")}
+    assert sentences["recorder-gap"].startswith(f"{lost} samples and other rows")
+    assert "No space left" in sentences["recorder-gap"]
+    assert sentences["retention"].startswith("2 segments ("), "those that went for numbers 1 and 3"
+    assert "the disk was full" in sentences["retention"]
 
 
 @pytest.mark.root
@@ -382,12 +382,12 @@ from necroscope.store.write.writer import Writer
 from stage.recorded import STACKS, batch, look, stack
 stacks = [stack(frames) for frames in STACKS]
 writer = Writer(Path(sys.argv[1]), flush_s=0.05, segment_s=0.25)
-told = False
+handed_out = False
 while True:
     now = clock.now().realtime_ns
-    writer.add_samples(batch([now], stacks, tell=not told))
+    writer.add_samples(batch([now], stacks, tell=not handed_out))
     writer.add_signals(now, look(now // 1_000_000_000))
-    told = True
+    handed_out = True
     print(now, flush=True)
     clock.sleep(0.002)
 """
@@ -422,7 +422,7 @@ def test_kill_9_at_any_moment(tmp_path: Path) -> None:
     assert len(seen) > 0.5 * len(given)
 
 
-def test_a_journal_left_behind_is_sealed_and_its_damage_told(tmp_path: Path) -> None:
+def test_a_journal_left_behind_is_sealed_and_its_damage_reported(tmp_path: Path) -> None:
     writer = Writer(tmp_path, flush_s=1e9)
     for number in range(3):
         writer.add_samples(second(number))

@@ -172,7 +172,7 @@ def _bounded(store: Store, wanted: Wanted) -> Wanted:
 
 def _extent(store: Store) -> Window:
     """Times of the first and the last row of the store."""
-    from necroscope.query.landmarks import extent_of_all
+    from necroscope.query.extent import extent_of_all
 
     if (found := extent_of_all(store.snapshot())) is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or take this instant with --now")

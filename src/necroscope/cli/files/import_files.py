@@ -19,7 +19,7 @@ from necroscope.errors import BadInput
 if TYPE_CHECKING:
     from necroscope.record.imports.perf_recordings import Imported
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import ReadAhead, is_perf_data
+from necroscope.sense.importers.read_ahead import ReadAhead, is_perf_data
 
 
 @click.command(name="import")

@@ -87,13 +87,13 @@ def _shipped(out: Console) -> None:
 
 def _explain(out: Console, store: Path) -> None:
     from necroscope import config
-    from necroscope.diagnose.hypotheses import catalogue
     from necroscope.explain import explain
+    from necroscope.explain.mechanism_files import hypotheses_of
     from necroscope.show.why.answer import Known
     from necroscope.show.why.story import print_story
     from necroscope.store.read.reader import Store
 
-    known = catalogue()
+    known = hypotheses_of()
     verdict = explain(Store(store), config.load(None), known=known)
     print_story(verdict, out, Known(known.titles, known.roles))
 

@@ -89,7 +89,7 @@ def _patterns(store: Store, window: Window) -> list[Pattern]:
     from necroscope.clock import NS
     from necroscope.query.cores.core_time import core_time
     from necroscope.query.cores.patterns import patterns
-    from necroscope.query.landmarks import recorded
+    from necroscope.query.extent import recorded
     from necroscope.query.sealed import again
 
     def read() -> list[Pattern]:

@@ -22,7 +22,7 @@ from necroscope.errors import BadInput, NecroscopeError
 from necroscope.show.export.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from necroscope.query.samples.chunks import Told
+    from necroscope.query.samples.chunks import OnProgress
     from necroscope.query.select import Select
     from necroscope.show.export.source import Source
     from necroscope.store.read.reader import Store
@@ -99,7 +99,7 @@ def _written(
     form: Format,
     idle: bool,
     file: BinaryIO,
-    told: Told,
+    told: OnProgress,
     resource: dict[str, str],
 ) -> tuple[Source, list[str]]:
     """Write it; from the beginning again when files were merged away meanwhile. Also what could not be read."""

@@ -80,9 +80,9 @@ def flame(
     if output is not None and output.suffix == ".folded":
         from necroscope.show.export.folded import lines
 
-        write(output, "".join(f"{line}\n" for line in lines(made.ledger)).encode("utf-8", "backslashreplace"), quiet)
+        write(output, "".join(f"{line}\n" for line in lines(made.counts)).encode("utf-8", "backslashreplace"), quiet)
         return looked.exit_code
-    branches = tree(made.ledger, narrowest=NARROWEST, by_task=made.timed)
+    branches = tree(made.counts, narrowest=NARROWEST, by_task=made.timed)
     graph = layout(branches, made.seconds, made.core_seconds, made.per_weight)
     if as_json:
         _print_json(looked, graph)
@@ -131,6 +131,23 @@ def _print_json(looked: Looked, graph: Flame) -> None:
     import json
     from dataclasses import asdict
 
+    from necroscope.query.profile.changes import changes
+
     boxes = [{**asdict(box), "significant": box.significant} for box in graph.boxes]
-    document = {"schema": "necroscope.flame/1", **window_json(looked), "hidden": graph.hidden, "boxes": boxes}
+    ranked = [
+        {
+            "node": one.box.node,
+            "change": one.box.change,
+            "callers": one.callers,
+            "path": [asdict(step) for step in one.path],
+        }
+        for one in changes(graph)
+    ]
+    document = {
+        "schema": "necroscope.flame/1",
+        **window_json(looked),
+        "hidden": graph.hidden,
+        "boxes": boxes,
+        "changes": ranked,
+    }
     click.echo(json.dumps(document, indent=2))

@@ -25,6 +25,7 @@ _LOOKS = ("busy", "system", "user", "irq", "steal", "idle")
 _SUFFIXES = (".svg", ".png")
 _COLUMNS = 600
 _MARKS = 200
+_HOTTEST = 5
 
 
 @click.command()
@@ -157,6 +158,7 @@ def _print_json(grid: Grid) -> None:
     import math
 
     from necroscope import clock
+    from necroscope.query.cores.hottest import hottest
 
     values = [[None if math.isnan(cell) else round(cell, 4) for cell in row] for row in grid.values.tolist()]
     document = {
@@ -168,6 +170,10 @@ def _print_json(grid: Grid) -> None:
         "marks": [
             {"column": round(mark.column, 3), "kind": mark.kind, "text": mark.text, "event": str(mark.event_id)}
             for mark in grid.marks
+        ],
+        "hottest": [
+            {"row": hot.row, "mean": round(hot.mean, 4), "most": round(hot.most, 4), "at": clock.iso(hot.at_ns)}
+            for hot in hottest(grid, _HOTTEST)
         ],
     }
     click.echo(json.dumps(document))

@@ -59,7 +59,7 @@ def top(
 
     looked = look(store, wanted, against, no_color, quiet or as_json, detail="tasks" if by in _TASKS else "stacks")
     made = looked.profile
-    rows = tops(made.ledger, by, made.seconds, made.core_seconds, made.per_weight)  # type: ignore[arg-type]
+    rows = tops(made.counts, by, made.seconds, made.core_seconds, made.per_weight)  # type: ignore[arg-type]
     if as_json and not quiet:
         _print_json(looked, rows[:most], by)
     elif not quiet:

@@ -203,12 +203,12 @@ def _exit_code(found: _Found) -> int:
 
 def _hypotheses(folder: Path | None) -> Catalogue:
     """Those in force; what was left out is said on stderr."""
-    from necroscope.diagnose.hypotheses import DEFAULT, catalogue
+    from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
     from necroscope.show.plain import plain
 
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder.", "give --mechanisms a folder of TOML files")
-    found = catalogue((*DEFAULT, folder) if folder is not None else DEFAULT)
+    found = hypotheses_of((*DEFAULT, folder) if folder is not None else DEFAULT)
     for one in found.warnings:
         click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {plain(one.hint)}", err=True)
     return found

@@ -24,7 +24,7 @@ class Zone(click.ParamType[int]):
     name = "zone"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from necroscope.sense.importers.name_times import zone_ns
+        from necroscope.sense.importers.file_name_times import zone_ns
 
         if isinstance(value, int):
             return value

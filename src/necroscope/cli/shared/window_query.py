@@ -72,15 +72,15 @@ class Looked:
 
         made = self.profile
         if not made.timed:
-            samples = plural(int(made.ledger.samples[made.ledger.window == 0].sum()), "sample")
+            samples = plural(int(made.counts.samples[made.counts.window == 0].sum()), "sample")
             what = (
                 "in folded stacks, which tell"
-                if made.ledger.event == FOLDED
-                else f"of {plain(made.ledger.event)}, which tells"
+                if made.counts.event == FOLDED
+                else f"of {plain(made.counts.event)}, which tells"
             )
             shares = f"{self.words}\n{samples} {what} no time: shares are of these"
             return f"{shares}; against {self.baseline}" if self.compared else shares
-        busy = made.ledger.weight[made.ledger.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
+        busy = made.counts.weight[made.counts.window == 0].sum() * made.per_weight / max(float(made.seconds[0]), 1e-9)
         counted = "" if made.counted else f"; no core counters, so {_uncounted(made)}"
         against = f"; against {self.baseline}" if self.compared else ""
         shown = "" if self.seen >= _HALF else f"; only {span(float(made.seconds[0]))} of it was recorded"
@@ -91,8 +91,8 @@ def _uncounted(made: Profile) -> str:
     """What takes the place of counters: which cores, and how cycles became time."""
     from necroscope.sense.perf.event_names import is_clock
 
-    cores = "shares are of the cores that were seen" if made.ledger.cpus else "cores are those that it takes at least"
-    return cores if is_clock(made.ledger.event) else f"{cores}, and the time between samples tells how long each took"
+    cores = "shares are of the cores that were seen" if made.counts.cpus else "cores are those that it takes at least"
+    return cores if is_clock(made.counts.event) else f"{cores}, and the time between samples tells how long each took"
 
 
 def baseline_options(function: F) -> F:
@@ -135,11 +135,11 @@ def look(
         if len(known) < len(others):
             others = known
             made = profile(opened, select, others, with_idle, told, detail, sampled)
-        if is_file(against) and (made.ledger.window == 0).any():
+        if is_file(against) and (made.counts.window == 0).any():
             made = compared_with(made, against, with_idle, detail)
-            others = list(made.ledger.windows[1:])
+            others = list(made.counts.windows[1:])
     say(made.notes)
-    if not (made.ledger.window == 0).any():
+    if not (made.counts.window == 0).any():
         raise nothing(opened, words, select, made.notes)
     return Looked(opened, made, words, tuple(others), against if is_file(against) else "")
 
@@ -147,20 +147,14 @@ def look(
 def _usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], list[Window]]:
     """When samples were taken, in the window and near it, and the windows that show what is normal."""
     from necroscope.query.coverage import profiled
-    from necroscope.query.landmarks import symptoms
-    from necroscope.query.profile.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
+    from necroscope.query.profile.baseline import usual_windows
 
-    near = window[0] - WITHIN_NS - AFTER_NS, window[1] + WITHIN_NS + BEFORE_NS
-    snapshot = store.snapshot(near if compare else window)
-    sampled = profiled(snapshot)
-    if not compare:
-        return sampled, []
-    return sampled, baselines(window, sampled, [event.at_ns for event in symptoms(snapshot, near)])
+    return usual_windows(store, window) if compare else (profiled(store.snapshot(window)), [])
 
 
 def _known(made: Profile) -> list[Window]:
     """The baseline windows that were looked at, half of them at least; of what tells no time, there are none."""
-    _, *others = zip(made.ledger.windows, made.seconds.tolist(), strict=True)
+    _, *others = zip(made.counts.windows, made.seconds.tolist(), strict=True)
     return [(low, high) for (low, high), seconds in others if made.timed and seconds >= _HALF * (high - low + 1) / NS]
 
 
@@ -168,7 +162,7 @@ def nothing(store: Store, words: str, select: Select, notes: Sequence[str] = ())
     """There are no samples in a window: where there are some, or of what else. By `notes`, they may be damaged."""
     from necroscope.clock import iso
     from necroscope.errors import DAMAGE_HINT
-    from necroscope.query.landmarks import extent
+    from necroscope.query.extent import extent
     from necroscope.query.samples.event_kinds import kinds
     from necroscope.query.sealed import again, damaged
     from necroscope.query.select import Select
@@ -212,8 +206,8 @@ def window_json(looked: Looked) -> dict[str, Any]:
         "core_seconds": round(float(made.core_seconds[0]), 6),
         "core_seconds_counted": made.counted,
         "seen": round(looked.seen, 6),
-        "samples": int(made.ledger.samples[made.ledger.window == 0].sum()),
-        "event": made.ledger.event,
+        "samples": int(made.counts.samples[made.counts.window == 0].sum()),
+        "event": made.counts.event,
         "against": looked.other or None,
         "baseline_windows": [[clock.iso(low), clock.iso(high)] for low, high in looked.baselines],
     }

@@ -139,7 +139,7 @@ def _window(store: Store, wanted: Wanted, counters: bool) -> tuple[Window, str]:
 
 
 def _extent(store: Store, counters: bool) -> Window:
-    from necroscope.query.landmarks import extent
+    from necroscope.query.extent import extent
 
     snapshot = store.snapshot()
     if counters:

@@ -13,7 +13,7 @@ from necroscope.diagnose.judge.links import core_link, links, process_of, sympto
 from necroscope.diagnose.judge.mechanism import Weighed, within
 from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
 from necroscope.diagnose.judge.others import may_have_been, no_core, others
-from necroscope.diagnose.judge.rivals import Bench, claim, tested
+from necroscope.diagnose.judge.rivals import Trial, claim, tested
 from necroscope.diagnose.judge.suspect_facts import facts_of
 from necroscope.diagnose.judge.suspects import title
 from necroscope.diagnose.leak import words
@@ -109,7 +109,7 @@ def _rivals(case: Case, best: Candidate, catalogue: Catalogue, priors: Priors) -
     if best.suspect is None:
         return ()
     facts = facts_of(best.starvation, best.suspect, catalogue)
-    return tested(Bench(case, best.starvation, best.suspect, facts, priors), catalogue)
+    return tested(Trial(case, best.starvation, best.suspect, facts, priors), catalogue)
 
 
 def _all_rivals(one: Conclusion) -> tuple[Tested, ...]:

@@ -65,7 +65,7 @@ def _stop_container(leak: Leak) -> Remedy:
 def _find(what: What) -> Remedy:
     verb = "makes and removes" if what == "zombies" else "makes"
     also = "" if what == "zombies" else " (a runtime or agent that exits before cleaning up)"
-    text = f"Find what {verb} these cgroups{also} and stop it first; the newest names tell most."
+    text = f"Find what {verb} these cgroups{also} and stop it first; the newest names are the best lead."
     return Remedy("find-leaker", "", "", text, "none in looking", "none")
 
 

@@ -110,7 +110,7 @@ def _growth(census: Census) -> Iterator[Evidence]:
 
 
 def growth(census: Census) -> str:
-    """How fast they come, and how that is known. Ages tell births of those still there, not net growth."""
+    """How fast they come, and how that is known. Ages show the births of those still there, not net growth."""
     rate = census.growth_per_hour or 0.0
     if census.growth_basis == "measured":
         return f"{count(rate)} more an hour, measured over {span(census.measured_s or 0.0)}"

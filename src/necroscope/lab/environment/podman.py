@@ -23,6 +23,7 @@ from io import BytesIO
 from pathlib import Path
 
 from necroscope.lab.cleaning import end_members, hierarchies, remove_cgroups, unmount_below
+from necroscope.lab.environment.complaints import failure
 from necroscope.lab.environment.systemd import entering, wait_for, wanted_mounts
 
 IMAGE = "lab:1"
@@ -66,7 +67,7 @@ class ContainerEngine:
             self.command(*arguments), check=False, env=self.environment(), capture_output=True, text=True, timeout=20
         )
         if check and done.returncode:
-            raise RuntimeError(f"podman {' '.join(arguments)}: exit {done.returncode}: {done.stderr.strip()}")
+            raise RuntimeError(failure(("podman", *arguments), done))
         return done.stdout.strip()
 
     def run(self, name: str, script: str, *, restart: str = "always") -> LabContainer:

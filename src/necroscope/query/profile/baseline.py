@@ -1,10 +1,17 @@
-"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom."""
+"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom.
+
+Every baseline within a recording is chosen here: of a window that somebody looks at (`usual_windows`), and of a starved
+core (`away_from`, by `query.case.cores.quiet`, which knows what else is not quiet there).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from necroscope.clock import NS
+from necroscope.query.coverage import profiled
+from necroscope.query.landmarks import symptoms as symptoms_of
+from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Window
 
 MOST = 24
@@ -24,11 +31,26 @@ def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int
     length = window[1] - window[0] + 1
     beside = window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)
     near = [(max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS)) for begin, end in recorded]
+    return away_from(symptoms, near, [beside], length, most, _ENOUGH)
+
+
+def usual_windows(store: Store, window: Window) -> tuple[list[Window], list[Window]]:
+    """When samples were taken within an hour of a window, and the baselines for it."""
+    near = window[0] - WITHIN_NS - AFTER_NS, window[1] + WITHIN_NS + BEFORE_NS
+    snapshot = store.snapshot(near)
+    sampled = profiled(snapshot)
+    return sampled, baselines(window, sampled, [event.at_ns for event in symptoms_of(snapshot, near)])
+
+
+def away_from(
+    symptoms: Sequence[int], recorded: Sequence[Window], bad: Sequence[Window], length: int, most: int, enough: int
+) -> list[Window]:
+    """At most `most` windows of a length in these stretches and in none of the bad ones, as far from symptoms as leaves
+    `enough` of them; where that is nowhere so, as many as there are nearest to them."""
     found: list[Window] = []
     for before_ns, after_ns in NEARER:
-        away = [(at - before_ns, at + after_ns) for at in symptoms]
-        found = spread(near, [*away, beside], length, most)
-        if len(found) >= _ENOUGH:
+        found = spread(recorded, [*bad, *((at - before_ns, at + after_ns) for at in symptoms)], length, most)
+        if len(found) >= enough:
             break
     return found
 

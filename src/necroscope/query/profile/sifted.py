@@ -1,4 +1,4 @@
-"""A ledger of which only some stacks are looked at, or that is looked at from the other end."""
+"""Counts of which only some stacks are looked at, or that are looked at from the other end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.sample_counts import SampleCounts
 
 Wanted = Callable[[str], bool]
 
@@ -26,16 +26,16 @@ def wanted_stacks(include: str = "", exclude: str = "") -> Wanted | None:
     return wanted
 
 
-def sifted(ledger: Ledger, wanted: Wanted | None) -> Ledger:
+def sifted(counts: SampleCounts, wanted: Wanted | None) -> SampleCounts:
     """Only the rows of wanted stacks."""
-    if wanted is None or not ledger.stacks:
-        return ledger
-    return ledger.without(np.array([not wanted(stack) for stack in ledger.stacks], np.bool_))
+    if wanted is None or not counts.stacks:
+        return counts
+    return counts.without(np.array([not wanted(stack) for stack in counts.stacks], np.bool_))
 
 
-def inverted(ledger: Ledger) -> Ledger:
+def inverted(counts: SampleCounts) -> SampleCounts:
     """With the innermost frame of each stack outermost: what was called stands below who called it."""
-    return replace(ledger, stacks=tuple(map(_reversed, ledger.stacks)))
+    return replace(counts, stacks=tuple(map(_reversed, counts.stacks)))
 
 
 def _reversed(stack: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of any kind into a store: which importer reads a file, and where what it tells goes.
+"""Files of any kind into a store: which importer reads a file, and where its contents go.
 
 Profiles are read in pieces by several processes; logs and counters by this one. A file that was imported before adds
 nothing; with other options, it replaces what it brought.
@@ -25,9 +25,9 @@ from necroscope.record.imports.perf_recordings import (
 )
 from necroscope.record.imports.worker_pool import Progress
 from necroscope.sense.host import Host
-from necroscope.sense.importers.ahead import is_perf_data
+from necroscope.sense.importers.read_ahead import is_perf_data
 from necroscope.sense.importers.rows import LogEvent, SignalsAt
-from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, check_times
+from necroscope.sense.importers.source import CUT_SHORT, NO_PLACING, Placing, check_times
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.format.core_times import LONGEST_NS
 from necroscope.store.write.imported import Note, take_note
@@ -42,10 +42,10 @@ _TIMELESS = ("folded", "pprof")
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What the user says about a file."""
+    """What the user declares about a file."""
 
     host: Host
-    placing: Placing = NOTHING_TOLD
+    placing: Placing = NO_PLACING
     kallsyms: Path | None = None
     jobs: int = 1
 
@@ -66,19 +66,19 @@ def import_file(writer: Writer, path: Path, how: How, progress: Progress = lambd
         return kind, replace(done, notes=(*done.notes, CUT_SHORT)) if cut and CUT_SHORT not in done.notes else done
     if kind == "perf-script":
         opener = partial(_script, path, how.placing)
-        return kind, import_recording(writer, path, opener, how.jobs, progress, _told(how.placing))
+        return kind, import_recording(writer, path, opener, how.jobs, progress, _options(how.placing))
     if kind in _TIMELESS and how.placing.zone_ns is not None:
         raise BadInput(f"{path} tells no local time that --zone could be of.", "say with --at when it was")
-    return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _told(how.placing))
+    return kind, _import_rows(writer, path, _reader(kind, path, how.placing), progress, _options(how.placing))
 
 
 def _perf_data(writer: Writer, path: Path, how: How, progress: Progress, plain: BinaryIO | None = None) -> Imported:
     from necroscope.sense.importers.profiles.perf_data import PerfData
 
     opened = partial(PerfData, path, how.host, how.kallsyms, how.placing, plain)
-    told = _told(how.placing, how.kallsyms)
+    options = _options(how.placing, how.kallsyms)
     try:
-        return import_recording(writer, path, opened, how.jobs, progress, told)
+        return import_recording(writer, path, opened, how.jobs, progress, options)
     except BadInput as error:
         # Who finds damage inside does not know which file it is.
         if str(path) in error.message:
@@ -97,7 +97,7 @@ def _script(path: Path, placing: Placing) -> Recording:
         return TimelessScript(path, placing)
 
 
-def _told(placing: Placing, kallsyms: Path | None = None) -> str:
+def _options(placing: Placing, kallsyms: Path | None = None) -> str:
     """What the user says about a file, as text: the same words, the same rows. Empty when nothing is said."""
     words = asdict(placing) | {"kallsyms": fingerprint_of(kallsyms) if kallsyms else None}
     said = {name: word for name, word in words.items() if word not in (None, "")}
@@ -131,10 +131,10 @@ def _reader(kind: Kind, path: Path, placing: Placing) -> Any:
     return Dmesg(path, placing)
 
 
-def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, told: str) -> Imported:
+def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, options: str) -> Imported:
     mark = fingerprint_of(path)
-    before = imported_before(writer, path, mark, told)
-    if before is not None and before.told == told:
+    before = imported_before(writer, path, mark, options)
+    if before is not None and before.options == options:
         return Imported(before.samples, already=True)
     writer.seal()
     others = {one.path.name for one in writer.segments}
@@ -146,7 +146,7 @@ def _import_rows(writer: Writer, path: Path, reader: Any, progress: Progress, to
     made = _made(writer, others)
     if before is not None:
         take_back(writer, before.segments)
-    take_note(writer.folder, mark, Note(path.name, samples, made, True, told))
+    take_note(writer.folder, mark, Note(path.name, samples, made, True, options))
     return Imported(samples, events, looks, notes=reader.notes() + ((REPLACED,) if before is not None else ()))
 
 

@@ -4,7 +4,7 @@ A removed cgroup's pages stay charged to it and are still part of its ancestors'
 
     the zombies' share below P  =  hierarchical sum of P  −  P's own  −  hierarchical sums of P's live children
 
-On v1 every term is in `memory.stat` (`total_*` is hierarchical). On v2 a cgroup's own part is not told apart, so the
+On v1 every term is in `memory.stat` (`total_*` is hierarchical). On v2 a cgroup's own part is not separate, so the
 share is an upper bound there.
 
 Reading `memory.stat` walks every cgroup below on kernels before 5.8, zombies included: with tens of thousands of them

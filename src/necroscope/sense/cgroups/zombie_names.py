@@ -3,8 +3,8 @@
 Counting costs milliseconds, naming tens of them and more with every zombie. So the names are looked at when the count
 is not the one of the last names. The walk over them takes at most `SLICE_S` of CPU time in each round (the first one
 more, as nothing is known before), and begins anew when `REST` times the CPU time that it took has passed: naming takes
-at most a three-hundredth of a core, however many zombies there are. Each zombie is told once, when first seen; of those
-that were there at the first walk the youngest, at its end.
+at most a three-hundredth of a core, however many zombies there are. Each zombie is reported once, when first seen; of
+those that were there at the first walk the youngest, at its end.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ class ZombieNames:
     def _finished(self, host: Host, count: Census, walked: Walk | Unavailable) -> Reading:
         began_s = clock.thread_cpu_s()
 
-        def told(_: Host) -> Walk:
+        def finished_walk(_: Host) -> Walk:
             if isinstance(walked, Unavailable):
                 raise walked
             return walked
 
-        counted, self._unseen = take_census(host, told)
+        counted, self._unseen = take_census(host, finished_walk)
         if not isinstance(walked, Unavailable):
             self._known = frozenset(self._seen)
         self._rest_s = REST * (self._cost_s + clock.thread_cpu_s() - began_s)
@@ -162,12 +162,12 @@ def _name(zombie: Zombie) -> ZombieName:
 
 def _samples(count: Census, counted: Census) -> tuple[Sample, ...]:
     """What only this census tells; inside a namespace files do not even tell how many zombies there are."""
-    told = {
+    values = {
         "memcg_leaked_directories": counted.leaked_directories,
         "memcg_zombies": counted.zombies if count.zombies is None else None,
         "memcg_live": counted.live if count.live is None else None,
     }
-    plain = (Sample(name, value) for name, value in told.items() if value is not None)
+    plain = (Sample(name, value) for name, value in values.items() if value is not None)
     return (*plain, *below(counted), *commonest_names(counted))
 
 

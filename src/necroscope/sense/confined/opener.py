@@ -14,8 +14,8 @@ import socket
 from necroscope.sense.confined import credentials, privileges
 from necroscope.sense.confined.credentials import STRANGER, Credentials, acting_as
 from necroscope.sense.confined.in_root import Refused, open_regular
+from necroscope.sense.confined.messages import MAP, READY, REQUEST_BYTES, Answer, Request, answer_packet, request_of
 from necroscope.sense.confined.refusal import Refusal
-from necroscope.sense.confined.wire import MAP, READY, REQUEST_BYTES, Answer, Request, answer_packet, request_of
 
 REQUESTS_FD, PARSER_FD = 3, 4
 _HEAP_BYTES = 16 << 20

@@ -14,9 +14,7 @@ import numpy as np
 
 from necroscope.sense.confined import privileges, seccomp
 from necroscope.sense.confined.in_root import Refused
-from necroscope.sense.confined.refusal import Refusal
-from necroscope.sense.confined.tables import MappedObject, Maps, Objects
-from necroscope.sense.confined.wire import (
+from necroscope.sense.confined.messages import (
     MAP,
     MOST_PLACES,
     READY,
@@ -27,6 +25,8 @@ from necroscope.sense.confined.wire import (
     answer_packet,
     request_of,
 )
+from necroscope.sense.confined.refusal import Refusal
+from necroscope.sense.confined.symbol_tables import MappedObject, Maps, Objects
 from necroscope.sense.perf.symbols.demangle import demangle
 from necroscope.sense.perf.symbols.jit import parse_jit_map
 from necroscope.sense.perf.symbols.symtab import SymbolTable
@@ -131,6 +131,7 @@ def _ranges(table: SymbolTable | None, places: tuple[int, ...]) -> tuple[Range, 
 def _warm_up() -> None:
     """Everything that is loaded when first used: nothing can be opened later."""
     demangle("_ZN1a1bEv")
+    demangle("_RNvNtC1au7caf_dma3run")  # the codec of names that are not ASCII
     table = parse_jit_map(b"10 10 a\n10 8 b\n")
     _ranges(table, (16,))
     SymbolTable(np.array([2, 1, 1], np.uint64), np.array([0, 1, 0], np.uint64), np.zeros(3, np.int64),

@@ -20,9 +20,9 @@ from necroscope.errors import Unavailable
 from necroscope.sense.confined.back_off import BackOff
 from necroscope.sense.confined.child import Child
 from necroscope.sense.confined.fair_queue import FairQueue
+from necroscope.sense.confined.messages import ANSWER_BYTES, MAP, Answer, Request, answer_of
 from necroscope.sense.confined.refusal import FAULTS, Refusal
 from necroscope.sense.confined.tenants import GONE
-from necroscope.sense.confined.wire import ANSWER_BYTES, MAP, Answer, Request, answer_of
 
 OPENER_S, PARSER_S = 1.0, 2.0
 MOST_LEFT_BEHIND = 4
@@ -194,13 +194,13 @@ class Pipeline:
             with at_parser:
                 self._to_parser = at_opener
                 self._parser = Child("parser", [at_parser])
-            self._greet(self._parser)
+            self._wait_until_ready(self._parser)
         if self._opener is None and self._to_parser is not None:
             self._count_start()
             self._opener = Child("opener", [self._to_parser])
-            self._greet(self._opener)
+            self._wait_until_ready(self._opener)
 
-    def _greet(self, child: Child) -> None:
+    def _wait_until_ready(self, child: Child) -> None:
         """Wait until a child is there: its first packet. Its time to load is not the first request's."""
         if not child.receive(16, _READY_S, self._wake):
             self._end_children()
@@ -216,18 +216,18 @@ class Pipeline:
 
     def _lose_opener(self) -> None:
         if self._opener is not None:
-            self._bury(self._opener)
+            self._kill(self._opener)
             self._opener = None
 
     def _end_children(self) -> None:
         self._lose_opener()
         if self._parser is not None:
-            self._bury(self._parser)
+            self._kill(self._parser)
             self._parser = None
         if self._to_parser is not None:
             self._to_parser.close()
             self._to_parser = None
 
-    def _bury(self, child: Child) -> None:
+    def _kill(self, child: Child) -> None:
         if not child.kill():
             self._left_behind.append((self._serving, child))

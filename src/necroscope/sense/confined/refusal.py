@@ -56,7 +56,7 @@ ODD = FAULTS | {
     Refusal.LINK, Refusal.NOT_REGULAR, Refusal.OWNER, Refusal.FUSE, Refusal.LIMIT, Refusal.BUDGET, Refusal.BACK_OFF,
     Refusal.QUEUE, Refusal.NO_CHILD,
 }  # fmt: skip
-"""What no healthy program causes, or what costs names: told as an event."""
+"""What no healthy program causes, or what costs names: recorded as an event."""
 
 PASSING = FAULTS | {Refusal.PENDING, Refusal.BACK_OFF, Refusal.BUDGET, Refusal.QUEUE, Refusal.NO_CHILD}
 """What may be otherwise later: asked again."""

@@ -26,7 +26,7 @@ _HOST_ROOT: Key = ("uid", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Namespaces:
-    """The recorder's own, by which others are told from it."""
+    """The recorder's own, which sets others apart."""
 
     user: int
     mount: int

@@ -135,7 +135,7 @@ def ask_for_deaths(connection: Connection, since_ns: int, until_ns: int) -> None
 
 
 def deaths(connection: Connection) -> tuple[list[Json], bool]:
-    """The deaths that were told in time, oldest first, and whether they are all."""
+    """The deaths that the engine reported in time, oldest first, and whether they are all."""
     body = bytearray()
     try:
         for chunk in connection.answer():

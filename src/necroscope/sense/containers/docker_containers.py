@@ -40,14 +40,14 @@ def read_engine(host: Host, path: str) -> tuple[list[ContainerState], list[str]]
         docker_api.ask_for_deaths(events, now_ns - int(DEATHS_WINDOW_S * NS), now_ns)
         entries = _list(questions)
         states, notes = _inspect_all(host, questions, entries, now_ns)
-        told, whole = docker_api.deaths(events)
+        deaths, whole = docker_api.deaths(events)
     if len(entries) >= MAX_CONTAINERS:
         notes.append(f"only the newest {MAX_CONTAINERS} containers were looked at")
     if not whole:
-        notes.append("not all deaths of the last hour were told in time")
-    if not whole and not told:
+        notes.append("not all deaths of the last hour arrived in time")
+    if not whole and not deaths:
         return states, notes
-    return with_deaths(states, count_deaths(told), _engine_name(questions.server)), notes
+    return with_deaths(states, count_deaths(deaths), _engine_name(questions.server)), notes
 
 
 def _list(connection: Connection) -> list[Json]:
@@ -138,7 +138,7 @@ def _cgroup(host: Host, pid: int, identity: str) -> str:
 
 @dataclass(slots=True)
 class Deaths:
-    """The deaths of one name: how many, of which ids, and what the last of them told."""
+    """The deaths of one name: how many, of which ids, and the state after the last of them."""
 
     count: int = 0
     ids: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ from necroscope.vocabulary.model import ContainerState, Reading, Sample, Signal,
 
 SOCKETS = ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
 CRI_BUDGET_S = 0.5
-# Of a container that is made anew at every death, the last ids are told; a path shows as many digits of one.
+# Of a container that is made anew at every death, the last ids are kept; a path shows as many digits of one.
 _PAST_IDS, _SHORT = 20, 12
 
 

@@ -18,11 +18,7 @@ from necroscope.sense.numbers import MAX_CPUS, count, counts, whole_lines
 from necroscope.vocabulary.model import Reading, Sample, Signal
 
 MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-
-_BUSY = tuple(mode for mode in MODES if mode not in ("idle", "iowait"))
 _FEWEST_COLUMNS = 4
-# What idle and iowait together may step back by rounding.
-_JITTER_TICKS = 10
 
 
 @dataclass(frozen=True, slots=True)

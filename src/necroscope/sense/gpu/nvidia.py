@@ -18,7 +18,7 @@ from necroscope.sense.host import Host
 from necroscope.vocabulary.model import Reading, Sample, Signal
 
 PATIENCE_S = 0.05
-# From then on a driver that does not answer is told as one that hangs.
+# From then on a driver that does not answer is reported as one that hangs.
 HANGS_S = 5.0
 
 _GPU = ("gpu",)

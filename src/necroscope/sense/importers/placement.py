@@ -2,7 +2,7 @@
 
     1. what the user says                   exact
     2. both clocks, where perf noted them   exact
-    3. the time in the file's name          its first sample was taken then (or its last: see `name_times`)
+    3. the time in the file's name          its first sample was taken then (or its last: see `file_name_times`)
     4. `captured on` of `perf script`       its last sample was taken then
     5. the date of the file                 its last sample was taken then
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from necroscope.sense.importers.name_times import NS, NamedTime, clock_said, time_in_name, zone_said
+from necroscope.sense.importers.file_name_times import NS, NamedTime, clock_said, time_in_name, zone_said
 from necroscope.sense.importers.source import Placing
 
 _BEFORE_NS, _WRITTEN_NS, _LATE_NS = 3 * NS, 20 * NS, 120 * NS
@@ -79,9 +79,9 @@ def _by_name(named: NamedTime, clocks: Clocks, placing: Placing) -> Placement:
 
 
 def _by_header(clocks: Clocks, captured_ns: int, placing: Placing) -> Placement:
-    east_ns, why = (placing.zone_ns, "as given") if placing.zone_ns is not None else (0, "as no zone is told (--zone)")
+    east_ns, why = (placing.zone_ns, "as given") if placing.zone_ns is not None else (0, "as no zone is given (--zone)")
     shown = f"{clock_said(captured_ns)} {zone_said(east_ns)}, {why}"
-    said = f"{WHEN} is told by its header: {shown}; give or take 5 s"
+    said = f"{WHEN} is taken from its header: {shown}; give or take 5 s"
     return Placement(captured_ns - east_ns - clocks.last_ns(), False, said)
 
 
@@ -93,7 +93,7 @@ def _zone(named: NamedTime, clocks: Clocks, placing: Placing) -> tuple[int, str]
         west_ns, rest_ns = _nearest(clocks.recorded_ns - _end_ns(named, clocks), _HALF_HOUR_NS)
         if -_BEFORE_NS <= rest_ns <= _WRITTEN_NS and abs(west_ns) <= _FARTHEST_NS:
             return -west_ns, "which fits the file's date"
-    return 0, "as no zone is told (--zone)"
+    return 0, "as no zone is given (--zone)"
 
 
 def _contradicted(named: NamedTime, clocks: Clocks) -> bool:

@@ -30,7 +30,7 @@ class SignalsAt:
     samples: tuple[Sample, ...]
 
 
-def told(symptom: Symptom) -> LogEvent:
+def log_event(symptom: Symptom) -> LogEvent:
     """A symptom as an event, as the recorder tells it."""
     from necroscope.sense.log.symptom_event import symptom_event
 

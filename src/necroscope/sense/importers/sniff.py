@@ -65,21 +65,21 @@ def kind_of_text(head: bytes, name: str) -> Kind:
         return best
     if head.startswith(b"# ========") or b"\n# ========" in head[:200]:
         return "perf-script"  # a header longer than the head
-    told = [line for line in lines[:-1] or lines if not is_comment(line)]
-    if sum(map(is_frame, told)) > len(told) * _THIRD or sum(map(is_flat, told)) > len(told) * _MOSTLY:
+    content = [line for line in lines[:-1] or lines if not is_comment(line)]
+    if sum(map(is_frame, content)) > len(content) * _THIRD or sum(map(is_flat, content)) > len(content) * _MOSTLY:
         return "perf-script"
-    if _is_folded(told):
+    if _is_folded(content):
         return "folded"
     if any(stamps.parse_line(line) is not None or stamps.looks_dated(line) for line in lines):
         return "dmesg"  # of a container, or in a language that the importer has to complain about
     raise BadInput(f"{name} is nothing that can be imported", _HINT)
 
 
-def _is_folded(told: list[bytes]) -> bool:
+def _is_folded(content: list[bytes]) -> bool:
     """Nearly all lines end in a count; or most of them, and these are stacks of several frames."""
-    stacks = [line for line in told if b"\t" not in line and parse_line(line) is not None]
+    stacks = [line for line in content if b"\t" not in line and parse_line(line) is not None]
     deep = sum(b";" in line for line in stacks)
-    share = len(stacks) / len(told) if told else 0.0
+    share = len(stacks) / len(content) if content else 0.0
     return share > _MOSTLY or (share > _HALF and deep > _HALF * len(stacks))
 
 

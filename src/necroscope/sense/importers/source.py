@@ -64,7 +64,7 @@ class Placing:
         return -(self.zone_ns or 0) if local else 0
 
 
-NOTHING_TOLD = Placing()
+NO_PLACING = Placing()
 
 
 def check_times(whose: Path | str, *at_ns: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from necroscope.sense.perf.format.compressed import In, Out, library
+from necroscope.sense.perf.format.compressed import InBuffer, OutBuffer, library
 
 _WINDOW_LOG_MAX, _WINDOW_LOG = 100, 27
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -32,7 +32,7 @@ class Unzstd:
         """The next bytes, `size` at most; `ValueError` when they are no zstd."""
         data = self._held + data
         source, target = ctypes.create_string_buffer(data, len(data)), ctypes.create_string_buffer(size)
-        given, taken = In(ctypes.addressof(source), len(data), 0), Out(ctypes.addressof(target), size, 0)
+        given, taken = InBuffer(ctypes.addressof(source), len(data), 0), OutBuffer(ctypes.addressof(target), size, 0)
         left = self._zstd.ZSTD_decompressStream(self._stream, ctypes.byref(taken), ctypes.byref(given))
         if self._zstd.ZSTD_isError(left):
             raise ValueError("no zstd")

@@ -47,8 +47,8 @@ def walk_memcgs(
     on_zombie: Callable[[Zombie], None] | None = None,
     files_of_each: bool = True,
 ) -> Walk:
-    """Walk the live kernel; `on_zombie` is told each zombie, with all the files that were seen to pin it, unless they
-    are not wanted.
+    """Walk the live kernel; `on_zombie` gets each zombie, with all files that were seen to pin it unless they are not
+    wanted.
 
     `Unavailable` where kernel memory cannot be read at all: a captured host, missing rights, no BTF.
     """
@@ -63,7 +63,7 @@ def walk_memcgs(
 class SlicedWalk:
     """A walk that is made a little at a time; between two slices any time may pass. Close it when it is done with.
 
-    `on_zombie` is told as for `walk_memcgs`, without the files. Raises `Unavailable` like that.
+    `on_zombie` is called as by `walk_memcgs`, without the files. Raises `Unavailable` like that.
     """
 
     def __init__(self, host: Host, on_zombie: Callable[[Zombie], None], most_s: float) -> None:

@@ -97,7 +97,7 @@ def _count(counts: tuple[int, ...]) -> int:
 
 
 @dataclass(slots=True)
-class Held:
+class HeldMemory:
     """What one zombie holds: bytes by kind, and some inodes by kind. `on_lists` is the sum of its lists."""
 
     bytes: dict[PinKind, int] = field(default_factory=dict)
@@ -124,9 +124,9 @@ class Pins:
         self._memory, self._layout, self._pointers, self._files = memory, layout, pointers, files
         self._nodes = max(1, min(nodes, LENGTH_MAX // 8))
 
-    def read(self, css: Sequence[int]) -> list[Held]:
+    def read(self, css: Sequence[int]) -> list[HeldMemory]:
         """What each memory cgroup holds on its lists."""
-        held = [Held() for _ in css]
+        held = [HeldMemory() for _ in css]
         lists = self._lists(css, held)
         self._look(lists)
         mappings = {mapping for one in lists for mapping in one.mappings if mapping and not mapping & _ANON_BITS}
@@ -137,7 +137,7 @@ class Pins:
 
     # -- lists -------------------------------------------------------------------------------------------
 
-    def _lists(self, css: Sequence[int], held: list[Held]) -> list[_List]:
+    def _lists(self, css: Sequence[int], held: list[HeldMemory]) -> list[_List]:
         """The lists that hold pages, of every zombie on every node."""
         layout = self._layout
         owners, places = self._places(css)
@@ -203,8 +203,8 @@ class Pins:
                 if pages[one] > 0 and (amount := _plausible(pages[one])):
                     anonymous = one // zones % 2 == 0
                     found.append(_List(owner, anonymous, amount, place + lists_at + 16 * one, links[2 * one]))
-        told = {one.owner for one in found}
-        return [one for one in classic if one.owner not in told or one.following != one.head] + found
+        owners = {one.owner for one in found}
+        return [one for one in classic if one.owner not in owners or one.following != one.head] + found
 
     # -- folios ------------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class Pins:
         return "tmpfs" if superblock is not None and superblock.in_memory else "page-cache"
 
 
-def _divide(held: Held, one: _List, owners: dict[int, tuple[PinKind, Inode]]) -> None:
+def _divide(held: HeldMemory, one: _List, owners: dict[int, tuple[PinKind, Inode]]) -> None:
     """Share a list's bytes among the kinds of its first folios, and keep the inodes that were seen."""
     kinds: dict[PinKind, int] = {}
     for mapping in one.mappings:

@@ -1,4 +1,4 @@
-"""Zombies to families as they come by: memory is bounded by the number of families, not of zombies."""
+"""Zombies counted by family as they are read: memory is bounded by the number of families, not of zombies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHERS = "<other>"
 
 
 @dataclass(slots=True)
-class _Household:
+class _FamilyCount:
     """One family while it is counted."""
 
     parent: str
@@ -82,24 +82,24 @@ class Tally:
     def __init__(self) -> None:
         self.zombies = 0
         self._parents: Counter[str] = Counter()
-        self._households: dict[str, _Household] = {}
+        self._families: dict[str, _FamilyCount] = {}
         self._bytes: Counter[PinKind] = Counter()
         self._empty: dict[str, tuple[int, list[str]]] = {}
 
     def family_of(self, folder_pattern: str, name_pattern: str) -> str:
         """The pattern to count under. Where names follow no pattern at all, they share one."""
         pattern = f"{folder_pattern}/{name_pattern}"
-        if pattern in self._households or len(self._households) < FAMILIES_MAX:
+        if pattern in self._families or len(self._families) < FAMILIES_MAX:
             return pattern
-        return f"{folder_pattern}/{OTHERS}" if len(self._households) < 2 * FAMILIES_MAX else f"/{OTHERS}"
+        return f"{folder_pattern}/{OTHERS}" if len(self._families) < 2 * FAMILIES_MAX else f"/{OTHERS}"
 
     def add(
         self, family: str, parent: str, path: str, serial: int, age_s: float | None, held: dict[PinKind, int]
     ) -> None:
         """One zombie at `path`, whose nearest live ancestor is `parent`."""
-        one = self._households.get(family)
+        one = self._families.get(family)
         if one is None:
-            one = self._households[family] = _Household(parent)
+            one = self._families[family] = _FamilyCount(parent)
         elif one.parent != parent:
             one.parent = os.path.commonpath((one.parent, parent))
         one.zombies += 1
@@ -117,7 +117,7 @@ class Tally:
 
     def wants_file(self, family: str, kind: PinKind) -> bool:
         """True while the family knows too few files of that kind, and was not asked for too often."""
-        one = self._households[family]
+        one = self._families[family]
         if len(one.files.get(kind, ())) >= FILES_KEPT or one.asked[kind] >= _FILES_ASKED:
             return False
         one.asked[kind] += 1
@@ -125,7 +125,7 @@ class Tally:
 
     def add_file(self, family: str, kind: PinKind, name: str) -> None:
         """A file that pins members of the family."""
-        files = self._households[family].files.setdefault(kind, [])
+        files = self._families[family].files.setdefault(kind, [])
         if name not in files and len(files) < FILES_KEPT:
             files.append(name)
 
@@ -147,7 +147,7 @@ class Tally:
 
     def families(self) -> tuple[Family, ...]:
         """Families, the largest first."""
-        ranked = sorted(self._households.items(), key=lambda one: (-one[1].zombies, one[0]))
+        ranked = sorted(self._families.items(), key=lambda one: (-one[1].zombies, one[0]))
         return tuple(one.family(pattern) for pattern, one in ranked)
 
     def pinned_by(self) -> tuple[Pin, ...]:

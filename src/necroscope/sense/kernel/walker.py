@@ -20,7 +20,7 @@ from necroscope.sense.kernel.pins import Pins
 from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.siblings import Node, Siblings
 from necroscope.sense.kernel.tally import Tally
-from necroscope.sense.kernel.zombies import Coroner, Details, Ticks, Zombie
+from necroscope.sense.kernel.zombies import Details, Ticks, Zombie, ZombieReader
 from necroscope.vocabulary.cgroup_family import segment_pattern
 from necroscope.vocabulary.model import DirectoryFamily, Family, ParentCount, Pin, PinKind
 
@@ -64,8 +64,8 @@ class _Place:
 
 
 @dataclass(slots=True)
-class _Body:
-    """A zombie on its way into the tally."""
+class _NamedZombie:
+    """A zombie with its details and its path."""
 
     node: Node
     details: Details
@@ -91,7 +91,7 @@ class Walker:
     ) -> None:
         self._memory, self._layout, self._pointers, self._files = memory, layout, pointers, files
         self._siblings = Siblings(memory, layout, pointers)
-        self._coroner = Coroner(memory, layout, pointers, pins, now)
+        self._zombie_reader = ZombieReader(memory, layout, pointers, pins, now)
         self._pinned = pins is not None
         self._on_zombie = on_zombie
         self._every_file = on_zombie is not None and files_of_each
@@ -136,8 +136,8 @@ class Walker:
                 )
 
     def at(self, now: Ticks | None) -> None:
-        """Ages are told as of this moment from now on."""
-        self._coroner.now = now
+        """Ages count up to this moment from now on."""
+        self._zombie_reader.now = now
 
     def _in_bounds(self, deadline: float) -> bool:
         stop = ""
@@ -200,7 +200,7 @@ class Walker:
         self._seen += len(batch)
         self._live += len(living)
         if zombies:
-            self._bury(place, zombies)
+            self._count_zombies(place, zombies)
         if living and layout.population is not None:
             self._find_empty(place, living)
 
@@ -211,27 +211,27 @@ class Walker:
             reason = f"cgroups deeper than {DEPTH_MAX} levels were not visited"
             self.reasons += [] if reason in self.reasons else [reason]
 
-    def _bury(self, place: _Place, zombies: list[Node]) -> None:
+    def _count_zombies(self, place: _Place, zombies: list[Node]) -> None:
         pins = self._pinned and self._watch() < self._hurry_at
-        details = self._coroner.examine(zombies, pins)
+        details = self._zombie_reader.read_details(zombies, pins)
         still = self._siblings.still(zombies)
         self._vanished += still.count(False)
         folder, parent = self._path(place), self._live_parent(place)
         if self._pinned and not pins:
             self._unpinned += still.count(True)
-        bodies: list[_Body] = []
+        named: list[_NamedZombie] = []
         for node, one, there in zip(zombies, details, still, strict=True):
             if there:
                 name = one.name.decode("utf-8", "surrogateescape") or UNREADABLE
                 family = self._tally.family_of(place.pattern, segment_pattern(name))
-                body = _Body(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {})
-                self._tally.add(family, parent, body.path, node.serial, one.age_s, body.held)
-                bodies.append(body)
-        self._tally.add_parent(parent, len(bodies))
-        self._name_files(bodies)
+                zombie = _NamedZombie(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {})
+                self._tally.add(family, parent, zombie.path, node.serial, one.age_s, zombie.held)
+                named.append(zombie)
+        self._tally.add_parent(parent, len(named))
+        self._name_files(named)
         if self._on_zombie is not None:
-            for body in bodies:
-                self._on_zombie(_zombie(body))
+            for zombie in named:
+                self._on_zombie(_zombie(zombie))
 
     def _held(self, node: Node, details: Details) -> dict[PinKind, int]:
         """Bytes by kind. Usage includes what lies below: with children and no pages, the children are the pin."""
@@ -240,20 +240,20 @@ class Walker:
             return held.bytes
         return {"kernel": details.pages * mmap.PAGESIZE} if details.pages or details.references else {}
 
-    def _name_files(self, bodies: list[_Body]) -> None:
+    def _name_files(self, named: list[_NamedZombie]) -> None:
         """Names of pinning files, as many as the tally wants, or all of them."""
-        wanted: list[tuple[_Body, PinKind, Inode]] = []
-        for body in bodies:
-            for kind, inodes in body.details.held.inodes.items():
+        wanted: list[tuple[_NamedZombie, PinKind, Inode]] = []
+        for zombie in named:
+            for kind, inodes in zombie.details.held.inodes.items():
                 for inode in inodes:
-                    if self._tally.wants_file(body.family, kind) or self._every_file:
-                        wanted.append((body, kind, inode))
+                    if self._tally.wants_file(zombie.family, kind) or self._every_file:
+                        wanted.append((zombie, kind, inode))
         if not wanted or self._files is None:
             return
-        for (body, kind, _), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
+        for (zombie, kind, _), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
             if name is not None:
-                body.files.setdefault(kind, []).append(name)
-                self._tally.add_file(body.family, kind, name)
+                zombie.files.setdefault(kind, []).append(name)
+                self._tally.add_file(zombie.family, kind, name)
 
     def _find_empty(self, place: _Place, living: list[Node]) -> None:
         """Live cgroups with no process in them and no live child."""
@@ -268,7 +268,7 @@ class Walker:
         ]
         if not empty:
             return
-        names, still = self._coroner.names([node.cgroup for node in empty]), self._siblings.still(empty)
+        names, still = self._zombie_reader.names([node.cgroup for node in empty]), self._siblings.still(empty)
         folder = self._path(place)
         for (name, _), there in zip(names, still, strict=True):
             if there and name:
@@ -284,7 +284,7 @@ class Walker:
         while one is not None and one.path is None:
             unnamed.append(one)
             one = one.above
-        names = self._coroner.names([each.node.cgroup for each in unnamed]) if unnamed else []
+        names = self._zombie_reader.names([each.node.cgroup for each in unnamed]) if unnamed else []
         for each, (name, _) in zip(reversed(unnamed), reversed(names), strict=True):
             assert each.above is not None
             text = os.fsdecode(name) or UNREADABLE
@@ -298,16 +298,16 @@ class Walker:
         return self._path(place) or "/"
 
 
-def _zombie(body: _Body) -> Zombie:
-    details = body.details
+def _zombie(zombie: _NamedZombie) -> Zombie:
+    details = zombie.details
     return Zombie(
-        path=body.path,
-        serial=body.node.serial,
+        path=zombie.path,
+        serial=zombie.node.serial,
         cgroup_id=details.cgroup_id,
         age_s=details.age_s,
         pages=details.pages,
         references=details.references,
-        pins=tuple(Pin(kind, size, tuple(body.files.get(kind, ()))) for kind, size in _ranked(body.held)),
+        pins=tuple(Pin(kind, size, tuple(zombie.files.get(kind, ()))) for kind, size in _ranked(zombie.held)),
     )
 
 

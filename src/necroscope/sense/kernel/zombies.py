@@ -13,7 +13,7 @@ from typing import NamedTuple
 from necroscope import clock
 from necroscope.sense.kernel.bpf.memory import KernelMemory
 from necroscope.sense.kernel.layout import MemcgLayout, Window
-from necroscope.sense.kernel.pins import Held, Pins
+from necroscope.sense.kernel.pins import HeldMemory, Pins
 from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.siblings import Node
 from necroscope.vocabulary.model import Pin
@@ -46,7 +46,7 @@ class Details(NamedTuple):
     age_s: float | None
     pages: int
     references: int | None
-    held: Held
+    held: HeldMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ def first_tick(hz: int) -> int:
 def ticks(jiffies: int, uptime_s: float) -> Ticks | None:
     """The kernel's HZ is the one that agrees with the uptime; None when none does, or more than one.
 
-    Five minutes after the boot every HZ gives the same count, so for some seconds around that it cannot be told.
+    Five minutes after the boot every HZ gives the same count, so for some seconds around that it is unknown.
     """
     errors = sorted((abs((jiffies - first_tick(hz)) / hz - uptime_s), hz) for hz in _HZ)
     (error, best), (next_error, _) = errors[:2]
     return Ticks(jiffies, best) if error <= 5 + 0.05 * uptime_s and next_error - error > 1.0 else None
 
 
-class Coroner:
+class ZombieReader:
     """Reads the details of zombies, and names of cgroups. Ages are those at the moment `now`."""
 
     def __init__(
@@ -87,12 +87,12 @@ class Coroner:
         self._memory, self._layout, self._pointers, self._pins = memory, layout, pointers, pins
         self.now = now
 
-    def examine(self, nodes: Sequence[Node], pins: bool = True) -> list[Details]:
+    def read_details(self, nodes: Sequence[Node], pins: bool = True) -> list[Details]:
         """Details of each; what they hold, the dearest part, only with `pins`."""
         css = [node.css for node in nodes]
         names = self.names([node.cgroup for node in nodes])
         references, charged = self._references(nodes), self._pages(css)
-        held = self._held(self._pins, css, charged) if self._pins and pins else [Held() for _ in css]
+        held = self._held(self._pins, css, charged) if self._pins and pins else [HeldMemory() for _ in css]
         return [
             Details(name, cgroup_id, age, pages, count, one)
             for (name, cgroup_id), age, pages, count, one in zip(
@@ -100,7 +100,7 @@ class Coroner:
             )
         ]
 
-    def _held(self, pins: Pins, css: Sequence[int], charged: Sequence[int]) -> list[Held]:
+    def _held(self, pins: Pins, css: Sequence[int], charged: Sequence[int]) -> list[HeldMemory]:
         """What each holds. Pages leave their list for a moment when the kernel moves them (compaction, batches of a
         CPU), so those that seem to hold none are looked at once more before they are taken for kernel memory."""
         held = pins.read(css)

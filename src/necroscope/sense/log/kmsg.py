@@ -49,11 +49,6 @@ class LogRecord:
     caller: str = ""
     fields: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def caller_cpu(self) -> int | None:
-        """The CPU that printed it in interrupt context; None for a thread, and where the kernel does not say."""
-        return int(self.caller[1:]) if self.caller.startswith("C") else None
-
 
 @dataclass(frozen=True, slots=True)
 class Batch:

@@ -80,14 +80,14 @@ class Arrivals:
         """A look did not read the log to its end: what comes next may be older than it."""
         self._looked_ns = None
 
-    def clock(self, told: LogClock) -> LogClock:
+    def clock(self, declared: LogClock) -> LogClock:
         """The log's clock, better known; unchanged where files tell it exactly, or nothing has arrived."""
-        if told.offset_ns is not None or told.reading is None or self._bounds is None:
-            return told
+        if declared.offset_ns is not None or declared.reading is None or self._bounds is None:
+            return declared
         low, high = self._bounds
-        drift = round(_SLEW * max(0, told.reading.monotonic_ns - self._learned_ns))
+        drift = round(_SLEW * max(0, declared.reading.monotonic_ns - self._learned_ns))
         spread = max(self._offset_ns - low, high - self._offset_ns) + drift
-        return LogClock(told.reading, self._offset_ns, spread)
+        return LogClock(declared.reading, self._offset_ns, spread)
 
 
 def log_clock(host: Host) -> LogClock:

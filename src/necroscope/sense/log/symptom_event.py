@@ -18,7 +18,7 @@ _US = 1_000_000
 
 
 def symptom_event(symptom: Symptom) -> Event:
-    """The event of a symptom. `count` is how often the log told it, where that is more than once."""
+    """The event of a symptom. `count` is how often the log repeats it, where that is more than once."""
     details = dict(symptom.details)
     stall_us = details.get("stall_us", "")
     return Event(

@@ -87,7 +87,7 @@ class VmCounters:
 
     @property
     def stalls(self) -> dict[str, int]:
-        """Tasks that had to reclaim memory before they got any, by zone (`all` where zones are not told)."""
+        """Tasks that had to reclaim memory before they got any, by zone (`all` where zones are not separate)."""
         return {
             name.removeprefix(_STALL).removeprefix("_") or "all": value
             for name, value in self.fields.items()

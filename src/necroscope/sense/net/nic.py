@@ -89,19 +89,6 @@ def queues(host: Host, device: str) -> tuple[str, ...]:
     return tuple(name for _, _, name in sorted(found))
 
 
-def interrupts_of(host: Host, device: str) -> tuple[str, ...]:
-    """Numbers of the device's message-signalled interrupts (keys of /proc/interrupts); empty when unknown.
-
-    A virtio device has none of its own, its parent on the bus has them.
-    """
-    for folder in (f"{NET}/{device}/device/msi_irqs", f"{NET}/{device}/device/../msi_irqs"):
-        try:
-            return tuple(sorted((name for name in host.names(folder) if name.isdigit()), key=int))
-        except Unavailable:
-            continue
-    return ()
-
-
 def _recorded(host: Host) -> Reading | None:
     """The reading that a capture holds; None when it holds none that knows a device."""
     try:

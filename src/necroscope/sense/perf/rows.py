@@ -68,8 +68,8 @@ class CgroupEvent:
 
 @dataclass(frozen=True, slots=True)
 class CgroupSum:
-    """Cgroups below one parent that came and went too fast to be told one by one, from `at_ns` on. An empty parent
-    stands for all parents that are not told by themselves. `pid` made or removed most of them; -1: none was seen to.
+    """Cgroups below one parent that came and went too fast to be recorded one by one, from `at_ns` on. An empty parent
+    stands for all parents without a sum of their own. `pid` made or removed most of them; -1: none was seen to.
 
     `whole`: of these, how many were made, removed and released within the sum: nothing of them is left.
     """

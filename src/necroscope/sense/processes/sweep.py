@@ -64,8 +64,8 @@ class ProcessSweep:
         self._before_ticks: int | None = None
 
     def look(self, host: Host, wanted: Iterable[int] = (), others: bool = True) -> Round:
-        """The next round; without `others`, only the wanted are looked at. A process is told against the round before:
-        of one that was not looked at then is told that it waits, and what it used from its next look on, unless it is
+        """The next round; without `others`, only the wanted are looked at. Use is counted against the round before:
+        one that was not looked at then is reported as waiting, and what it used from its next look on, unless it is
         younger than that."""
         self._round += 1
         now_ticks = host.clock().boottime_ns * _TICKS_PER_S // NS
@@ -110,7 +110,7 @@ class ProcessSweep:
                 return self._first_seen(text, user, system)
             # Of one that was passed over in the round before, nobody knows when it used what it used.
             used = (user - known[2], system - known[3]) if known[0] == self._round - 1 else (0, 0)
-            if used == (0, 0) and not (fields[_STATE] == b"R" and _in_earnest(text)):
+            if used == (0, 0) and not (fields[_STATE] == b"R" and _wants_to_run(text)):
                 return None
             return Moved(parse_stat(text), max(0, used[0]), max(0, used[1]))
         except (IndexError, ValueError, Unavailable):
@@ -124,7 +124,7 @@ class ProcessSweep:
         return Moved(process, user, system, young=True)
 
 
-def _in_earnest(text: bytes) -> bool:
+def _wants_to_run(text: bytes) -> bool:
     """Whether a process that wants to run is to be missed when it does not: one that made itself patient is not."""
     fields = text[text.rfind(b") ") + 2 :].split()
     if len(fields) <= _POLICY:

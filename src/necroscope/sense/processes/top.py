@@ -53,19 +53,19 @@ class TopProcesses:
     def __init__(self, sampled: Callable[[], Sequence[int]] = nobody, sweep: ProcessSweep | None = None) -> None:
         self._sampled, self._sweep = sampled, sweep or ProcessSweep()
         self._delays: dict[Identity, float] = {}
-        self._told: tuple[int, ...] = ()
+        self._reported: tuple[int, ...] = ()
         self._before_ns: int | None = None
         self._sparing = False
 
     def spare(self, sparing: bool) -> None:
-        """Look at nobody but those that were sampled or told before, or at all again."""
+        """Look at nobody but those that were sampled or reported before, or at all again."""
         self._sparing = sparing
 
     def read(self, host: Host) -> Reading:
         """The first look yields numbers only, every other one the use since the look before it."""
         now_ns = host.clock().boottime_ns
         passed_s = (now_ns - self._before_ns) / NS if self._before_ns is not None else 0.0
-        seen = self._sweep.look(host, (*self._told, *self._sampled()), others=not self._sparing)
+        seen = self._sweep.look(host, (*self._reported, *self._sampled()), others=not self._sparing)
         first, self._before_ns = self._before_ns is None, now_ns
         uses = () if first else self._uses(busiest(seen.moved, passed_s), host)
         samples = (Sample("processes", seen.processes), Sample("processes_looked_at", seen.looked_at))
@@ -76,7 +76,7 @@ class TopProcesses:
         """The busiest first."""
         delays = _delays(host, [one.process for one in ranked])
         known, self._delays = self._delays, delays
-        self._told = tuple(one.process.pid for one in ranked)
+        self._reported = tuple(one.process.pid for one in ranked)
         uses = ((one, _since(one, known, delays)) for one in ranked)
         return tuple(
             ProcessUse(

@@ -138,8 +138,8 @@ async def _with_restarts(bus: MessageBus, units: list[_Unit], moved: Moved | Non
         asked = [(unit.path, "Get", "ss", [f"{_SYSTEMD}.Service", name]) for unit in batch for name in wanted]
         values = iter([body[0].value if body else 0 for body in await _property_calls(bus, asked)])
         for unit in batch:
-            told = [next(values) for _ in wanted]
-            counted.append(_judged(replace(unit, restarts=told[0], started_us=told[-1] if moved else 0), moved))
+            answers = [next(values) for _ in wanted]
+            counted.append(_judged(replace(unit, restarts=answers[0], started_us=answers[-1] if moved else 0), moved))
     return counted
 
 

@@ -37,7 +37,7 @@ class Systemd:
     """The sensor. `bus` is the socket of another system's bus, and its cgroups are given as seen from here.
 
     With `runs`, starts, successes and failures are counted from look to look, and units that only started or ended are
-    told as well.
+    reported as well.
     """
 
     name: ClassVar[str] = "systemd"
@@ -119,7 +119,7 @@ class Systemd:
 
 
 def _troubled(state: UnitState) -> bool:
-    """False for a unit that is told only because it started or ended."""
+    """False for a unit that is reported only because it started or ended."""
     return state.restarts > 0 or state.active_state == "failed" or state.sub_state.startswith("auto-restart")
 
 
@@ -157,10 +157,10 @@ def unit_state(properties: Properties, monotonic_us: int) -> UnitState:
 
 def with_history(state: UnitState, history: UnitHistory) -> UnitState:
     """The unit with its past. While a restarted unit runs, systemd shows no result: the journal has the last one."""
-    told = state.result not in ("", "success") or not history.result
+    known = state.result not in ("", "success") or not history.result
     return replace(
         state,
-        result=state.result if told else history.result,
+        result=state.result if known else history.result,
         exit_code=state.exit_code or history.exit_code,
         exit_status=state.exit_status if state.exit_code else history.exit_status,
         ever_succeeded=state.ever_succeeded or history.ever_succeeded,

@@ -38,10 +38,10 @@ def flame(opened: Opened, asked: Asked) -> Answer:
     """Boxes in preorder: edges, depth, parent, name, kind of code, cores now and before, chance."""
     made, compared = _read(opened.store, asked)
     keep = wanted_stacks(asked.text("include"), asked.text("exclude"))
-    ledger = sifted(made.ledger, keep)
+    counts = sifted(made.counts, keep)
     if asked["inverted"] == "yes":
-        ledger = inverted(ledger)
-    stacks = tree(ledger, by_task=asked["inverted"] != "yes")
+        counts = inverted(counts)
+    stacks = tree(counts, by_task=asked["inverted"] != "yes")
     return _columns(layout(stacks, made.seconds, made.core_seconds, made.per_weight, 0.0, MOST_BOXES), made, compared)
 
 
@@ -63,7 +63,7 @@ def _read(store: Store, asked: Asked) -> tuple[Profile, str]:
     first, *rest = blocks(other.window)
     made = _profile(store, select, ())
     than = _profile(store, _moved(other, first), rest)
-    if not than.ledger.window.size or not made.ledger.window.size:
+    if not than.counts.window.size or not made.counts.window.size:
         return replace(made, notes=(*made.notes, "there are no samples to compare with")), ""
     return against(made, than, "the baseline"), "the second rectangle"
 
@@ -72,7 +72,7 @@ def _profile(
     store: Store, select: Select, others: Sequence[Window], sampled: Sequence[Window] | None = None
 ) -> Profile:
     detail: Detail = "samples" if select.cpus or select.pids or select.tids or select.cgroups else "stacks"
-    return profile(store, select, others, told=lambda share: wanted(), detail=detail, sampled=sampled)
+    return profile(store, select, others, on_progress=lambda share: wanted(), detail=detail, sampled=sampled)
 
 
 def _usual(store: Store, window: Window) -> tuple[list[Window], list[Window]]:
@@ -84,7 +84,7 @@ def _usual(store: Store, window: Window) -> tuple[list[Window], list[Window]]:
 
 def _known(made: Profile) -> list[Window]:
     """The baseline windows that were looked at, half of them at least."""
-    _, *others = zip(made.ledger.windows, made.seconds.tolist(), strict=True)
+    _, *others = zip(made.counts.windows, made.seconds.tolist(), strict=True)
     return [(low, high) for (low, high), seconds in others if made.timed and seconds * _NS >= _HALF * (high - low + 1)]
 
 

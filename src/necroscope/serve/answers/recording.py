@@ -6,7 +6,7 @@ from typing import Any
 
 from necroscope import __version__, clock
 from necroscope.errors import BadInput
-from necroscope.query.landmarks import extent_of_all
+from necroscope.query.extent import extent_of_all
 from necroscope.query.tiles import TILE_NS, numbers
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import identify

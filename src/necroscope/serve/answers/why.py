@@ -8,8 +8,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from necroscope import config
-from necroscope.diagnose.hypotheses import DEFAULT, Catalogue, catalogue
+from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.explain import explain
+from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
 from necroscope.serve.opened import Opened
@@ -30,7 +31,7 @@ class Judge:
     def why(self, opened: Opened, asked: Asked) -> Answer:
         """The document of `necroscope why --json`, with titles of mechanisms."""
         with self._lock:
-            known = self._catalogue = self._catalogue or catalogue(DEFAULT)
+            known = self._catalogue = self._catalogue or hypotheses_of(DEFAULT)
             verdict = self._verdict(opened, asked, known)
         told: dict[str, Any] = why_document(verdict)
         return document({**told, "titles": dict(known.titles)})

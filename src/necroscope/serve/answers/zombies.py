@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from necroscope.clock import NS
-from necroscope.query.landmarks import extent_of_all
+from necroscope.query.extent import extent_of_all
 from necroscope.query.leaks.facts import read_leak_facts
 from necroscope.query.sealed import again
 from necroscope.serve.answers.answer import Answer, document

@@ -15,10 +15,11 @@ from rich.text import Text
 from necroscope.clock import NS
 from necroscope.quantity import count, plural, span
 from necroscope.query.cores.grid import Grid, Mark
+from necroscope.query.cores.hottest import HotRow, hottest
 from necroscope.show.caption import Caption, utc
 from necroscope.show.cells import cut, listed, padded, stacked
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
-from necroscope.show.heatmap.hottest import Hot, hottest, percent, scale_of
+from necroscope.show.heatmap.scale import percent, scale_of
 from necroscope.show.plain import plain
 from necroscope.show.shade import LEVELS, Depth, heat_terminal, level_of
 from necroscope.show.ticks import time_label, time_ticks
@@ -180,11 +181,11 @@ def _carets(groups: Sequence[tuple[int, Sequence[Mark]]], gutter: int, width: in
 
 
 def _mark_lines(groups: Sequence[tuple[int, Sequence[Mark]]], shown: Grid, width: int, most: int) -> Iterator[Text]:
-    told = [(number, mark) for number, (_, group) in enumerate(groups, 1) for mark in group]
-    for number, mark in told[:most]:
+    numbered = [(number, mark) for number, (_, group) in enumerate(groups, 1) for mark in group]
+    for number, mark in numbered[:most]:
         yield _mark_line(number, mark, shown, width)
-    if len(told) > most:
-        yield Text(cut(f"… and {count(len(told) - most)} more", width), style="dim")
+    if len(numbered) > most:
+        yield Text(cut(f"… and {count(len(numbered) - most)} more", width), style="dim")
 
 
 def _mark_line(number: int, mark: Mark, shown: Grid, width: int) -> Text:
@@ -195,7 +196,7 @@ def _mark_line(number: int, mark: Mark, shown: Grid, width: int) -> Text:
     return line
 
 
-def _hottest(rows: Sequence[Hot], grid: Grid, width: int) -> Iterator[Text]:
+def _hottest(rows: Sequence[HotRow], grid: Grid, width: int) -> Iterator[Text]:
     if not rows or len(grid.rows) < 2:
         return
     name = min(max(len(plain(hot.row)) for hot in rows), max(8, width - 48))

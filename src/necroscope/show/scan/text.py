@@ -99,7 +99,7 @@ def _growth(census: Census) -> str:
     rate = count(census.growth_per_hour)
     if census.growth_basis == "measured":
         return f" · growing by {rate} an hour, measured"
-    return f" · {rate} an hour {'born lately' if census.growth_basis == 'ages' else 'on average since boot'}"
+    return f" · {rate} an hour {'created recently' if census.growth_basis == 'ages' else 'on average since boot'}"
 
 
 def _family_line(family: Family, width: int) -> Text:

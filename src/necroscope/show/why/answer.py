@@ -114,7 +114,7 @@ def _pid(process: ProcessRef) -> str:
 
 
 def _mechanism(verdict: Verdict, known: Known) -> str:
-    """The mechanism with the number that tells most: of what has accumulated, else of what confirms it."""
+    """The mechanism with its most telling number: of what has accumulated, else of what confirms it."""
     link, cause = link_of(verdict, "mechanism"), verdict.cause
     if link is None or cause is None:
         return ""

@@ -21,7 +21,7 @@ def print_groups(groups: Sequence[Group], console: Console, known: Known, notes:
     if groups:
         put(console, _all(groups, known, min(console.width, WIDEST)))
     elif notes:
-        said = "No symptom is in what can be read of the recording: whether there was one cannot be told."
+        said = "The readable part of the recording holds no symptom: whether there was one cannot be told."
         put(console, [Text(said, style="bold yellow")])
     else:
         put(console, [Text("No symptom was recorded.", style="bold green")])

@@ -30,11 +30,11 @@ def cut_signals(series: pa.Table, ticks: pa.Table, changes: pa.Table, window: Wi
     if not ticks.num_rows:
         return {}
     made = _changes(series, ticks, changes)
-    told = _keys(made["chunk"], made["series"])
+    changed = _keys(made["chunk"], made["series"])
     known = _keys(series["chunk"].to_numpy(), series["series"].to_numpy())
     tables = {
         TICKS.name: ticks,
-        SERIES.name: series.filter(pa.array(np.isin(known, told))),
+        SERIES.name: series.filter(pa.array(np.isin(known, changed))),
         CHANGES.name: from_columns(CHANGES, made),
     }
     return {name: table for name, table in tables.items() if table.num_rows}

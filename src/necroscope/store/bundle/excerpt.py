@@ -52,7 +52,7 @@ def excerpt(
     window: Window,
     folder: Path,
     change: Callable[[Tables], Tables] = lambda tables: tables,
-    told: Callable[[float], None] = lambda done: None,
+    on_progress: Callable[[float], None] = lambda done: None,
     most_bytes: int = 1 << 62,
 ) -> Excerpt:
     """Write the window as a new store; what was in the folder is gone. Its rows go through `change`.
@@ -65,13 +65,13 @@ def excerpt(
     snapshot = store.snapshot((window[0], window[1] + LATER_NS))
     made.notes += snapshot.notes
     parts: list[Tables] = []
-    for part in _parts(snapshot, lambda tables: change(cut(tables, window)), window, made.notes, told):
+    for part in _parts(snapshot, lambda tables: change(cut(tables, window)), window, made.notes, on_progress):
         parts.append(part)
         if sum(_rows(one) for one in parts) >= ROWS_A_SEGMENT:
             _write(made, parts, most_bytes)
             parts = []
     _write(made, parts, most_bytes)
-    told(1.0)
+    on_progress(1.0)
     return made
 
 
@@ -97,10 +97,10 @@ def _parts(
     change: Callable[[Tables], Tables],
     window: Window,
     notes: list[str],
-    told: Callable[[float], None],
+    on_progress: Callable[[float], None],
 ) -> Iterator[Tables]:
     for done, segment in enumerate(snapshot.segments):
-        told(done / (len(snapshot.segments) + 1))
+        on_progress(done / (len(snapshot.segments) + 1))
         try:
             yield change(_unsealed(segment, window))
         except FileNotFoundError:

@@ -72,8 +72,8 @@ def packed_on(store: Path) -> tuple[str, str]:
         if not manifest.is_file():
             return "", ""
         with manifest.open("rb") as file:
-            told = json.loads(file.read(_MANIFEST_BYTES))
-        here = told["packed_on"] if told["schema"] == SCHEMA else {}
+            document = json.loads(file.read(_MANIFEST_BYTES))
+        here = document["packed_on"] if document["schema"] == SCHEMA else {}
         return str(here["hostname"]), str(here["osrelease"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "", ""

@@ -82,10 +82,10 @@ def _spans(tables: Tables) -> Iterator[tuple[int, int]]:
             span = pc.min_max(table[declared.time]).as_py()
             yield span["min"], span["max"]
             if declared.name == "cores":
-                yield _told_about(table)
+                yield _coarse_span(table)
 
 
-def _told_about(cores: pa.Table) -> tuple[int, int]:
+def _coarse_span(cores: pa.Table) -> tuple[int, int]:
     """From when on looks at the cores tell, where they are far apart: a reader must find them by any part of it."""
     at_ns, passed_ms = cores["at_ns"].to_numpy(), cores["passed_ms"].to_numpy()
     coarse = passed_ms > COARSE_NS // 1_000_000

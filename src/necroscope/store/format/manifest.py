@@ -81,11 +81,11 @@ def checksum(fd: int, begin: int, end: int) -> int:
 
 def write_manifest(folder: Path, tables: Manifest) -> str:
     """Write and sync the manifest of a folder; what the name of the folder has to end with."""
-    told = {
+    listed = {
         name: {"bytes": one.bytes, "rows": one.rows, "pieces": [list(piece) for piece in one.pieces]}
         for name, one in tables.items()
     }
-    data = json.dumps({"version": FORMAT_VERSION, "tables": told}, separators=(",", ":")).encode() + b"\n"
+    data = json.dumps({"version": FORMAT_VERSION, "tables": listed}, separators=(",", ":")).encode() + b"\n"
     write_synced(folder / NAME, data)
     return f"{zlib.crc32(data):08x}"
 
@@ -121,17 +121,17 @@ def _parsed(data: bytes, folder: Path) -> tuple[int, Manifest]:
     try:
         said = json.loads(data)
         version, tables = int(said["version"]), said["tables"]
-        return version, {name: _listed(told) for name, told in tables.items() if _TABLE.fullmatch(name)}
+        return version, {name: _listed(entry) for name, entry in tables.items() if _TABLE.fullmatch(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{folder / NAME} cannot be understood") from error
 
 
-def _listed(told: Any) -> Listed:
-    pieces = tuple((int(end), int(crc)) for end, crc in told["pieces"])
-    size, ends = int(told["bytes"]), [0, *(end for end, _ in pieces)]
+def _listed(entry: Any) -> Listed:
+    pieces = tuple((int(end), int(crc)) for end, crc in entry["pieces"])
+    size, ends = int(entry["bytes"]), [0, *(end for end, _ in pieces)]
     if not pieces or ends[-1] != size or ends != sorted(set(ends)):
         raise ValueError("pieces that do not follow each other")
-    return Listed(size, int(told["rows"]), pieces)
+    return Listed(size, int(entry["rows"]), pieces)
 
 
 def _begin(group: Any) -> int:

@@ -84,7 +84,7 @@ def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> 
 
 
 def _frames_of(ids: NDArray[np.uint64], stacks: pa.Table | None) -> pa.Array:
-    """The frames of each id; empty for a stack that nobody told."""
+    """The frames of each id; empty for an unknown stack."""
     if stacks is None or not stacks.num_rows:
         return pa.array([""] * ids.size, pa.string())
     known = stacks["stack_id"].to_numpy()

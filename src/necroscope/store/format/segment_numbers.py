@@ -32,7 +32,7 @@ Numbers = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SegmentNumbers:
     """What a store must hold, and what was found missing; both in order."""
 
     sealed: tuple[Numbers, ...] = ()
@@ -68,12 +68,12 @@ def without(these: Iterable[Numbers], those: Sequence[Numbers]) -> tuple[Numbers
     return joined(left)
 
 
-def read_held(store: Path) -> Held | None:
+def read_held(store: Path) -> SegmentNumbers | None:
     """What a store must hold; None where it does not say. ValueError: it cannot be believed. OSError."""
     try:
-        told = json.loads(read_regular(store / NAME, _BYTES))
-        held = Held(_numbers(told["held"]), _numbers(told["lost"]))
-        right = told["check"] == _check(held)
+        document = json.loads(read_regular(store / NAME, _BYTES))
+        held = SegmentNumbers(_numbers(document["held"]), _numbers(document["lost"]))
+        right = document["check"] == _check(held)
     except FileNotFoundError:
         return None
     except (KeyError, TypeError, RecursionError) as error:
@@ -83,17 +83,17 @@ def read_held(store: Path) -> Held | None:
     return held
 
 
-def write_held(store: Path, held: Held) -> None:
+def write_held(store: Path, held: SegmentNumbers) -> None:
     """Say what the store must hold; survives the machine. Raises OSError."""
-    told = {"held": held.sealed, "lost": held.lost, "check": _check(held)}
+    document = {"held": held.sealed, "lost": held.lost, "check": _check(held)}
     temporary = store / f".{NAME}"
-    write_synced(temporary, json.dumps(told).encode() + b"\n")
+    write_synced(temporary, json.dumps(document).encode() + b"\n")
     temporary.rename(store / NAME)
     sync_path(store)
 
 
-def expected(store: Path) -> Held | str | None:
-    """What a store must hold, to be read before its segments are listed; a sentence where that cannot be told."""
+def expected(store: Path) -> SegmentNumbers | str | None:
+    """What a store must hold, to be read before its segments are listed; a sentence where that is unknown."""
     try:
         held = read_held(store)
     except (OSError, ValueError) as error:
@@ -103,34 +103,34 @@ def expected(store: Path) -> Held | str | None:
     return held
 
 
-def missing(store: Path, before: Held | None, there: Iterable[Segment]) -> tuple[Numbers, ...]:
+def missing(store: Path, before: SegmentNumbers | None, there: Iterable[Segment]) -> tuple[Numbers, ...]:
     """The numbers that were sealed, that no writer removed, and that are not there. `there`: also what is set aside."""
     present = held_by(there)
     if before is None or not (gone := _gone(before, present)):
         return ()
     now = expected(store)  # retention says first what it removes
-    return _gone(now, present) if isinstance(now, Held) else gone
+    return _gone(now, present) if isinstance(now, SegmentNumbers) else gone
 
 
 def said_missing(
     store: Path,
-    before: Held | str | None,
+    before: SegmentNumbers | str | None,
     segments: Sequence[Segment],
     aside: Sequence[Segment],
     window: Window | None = None,
 ) -> list[str]:
-    """`missing` in words, of what may have had rows of a window; that it cannot be told, too."""
+    """`missing` in words, of what may have had rows of a window; also that it is unknown."""
     if isinstance(before, str):
         return [before]
     gone = missing(store, before, (*segments, *aside))
     return [_words(one, segments) for one in gone if _near(one, segments, window)]
 
 
-def _gone(held: Held, present: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+def _gone(held: SegmentNumbers, present: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
     return joined((*without(held.sealed, present), *without(held.lost, present)))
 
 
-_BLIND = "whether segments were removed cannot be told"
+_BLIND = "whether segments were removed is unknown"
 
 
 def _must_be_there(store: Path) -> bool:
@@ -159,11 +159,11 @@ def _between(gone: Numbers, segments: Sequence[Segment]) -> Window:
     return (low, high) if low <= high else (0, _LAST_NS)
 
 
-def _numbers(told: object) -> tuple[Numbers, ...]:
-    if not isinstance(told, list):
+def _numbers(value: object) -> tuple[Numbers, ...]:
+    if not isinstance(value, list):
         raise TypeError("no list")
-    return joined((int(first), int(last)) for first, last in told)
+    return joined((int(first), int(last)) for first, last in value)
 
 
-def _check(held: Held) -> int:
+def _check(held: SegmentNumbers) -> int:
     return zlib.crc32(json.dumps([held.sealed, held.lost]).encode())

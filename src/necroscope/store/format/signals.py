@@ -3,7 +3,7 @@
 Most of a node's numbers stand still, and those that move are counters of whole units (ticks of 0.01 s, microseconds).
 So a value is kept as a whole number of 1/scale and only its difference from the tick before is written, if there is
 any. A tick says that a source was read at all: a series without a change there has the value it had. A series that
-its source no longer told ends with a row that has neither step nor value; absent is unknown, not unchanged.
+its source no longer reported ends with a row that has neither step nor value; absent is unknown, not unchanged.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class SignalLog:
         self._rows: dict[str, list[tuple[Any, ...]]] = {"series": [], "ticks": [], "changes": []}
 
     def add(self, at_ns: int, samples: Iterable[Sample], source: str) -> None:
-        """One look of a source. What the source told before and does not tell now has ended."""
+        """One look of a source. What the source reported before and does not report now has ended."""
         self._tick += 1
         self._rows["ticks"].append((self._chunk, self._tick, at_ns, source))
         active = self._active.setdefault(source, {})
-        told = 0
+        seen = 0
         for sample in samples:
             key = (source, sample.signal, sample.labels)
             series = active.get(key)
@@ -60,11 +60,11 @@ class SignalLog:
                 series = active[key] = self._again(key)
             elif series.tick == self._tick:
                 continue
-            told += 1
+            seen += 1
             series.tick = self._tick
             if series.value != sample.value:
                 self._change(key, series, sample.value)
-        if told < len(active):
+        if seen < len(active):
             self._end(active)
 
     def take(self) -> Tables:

@@ -69,7 +69,7 @@ _CGROUP = Column("cgroup", "word", "cgroup path; empty: unknown")
 _EVENT = Column(
     "event",
     "word",
-    "what triggered the sample: cpu-clock, cycles; or a tracepoint of cgroups, which is told among the events too",
+    "what triggered the sample: cpu-clock, cycles; or a tracepoint of cgroups, which is an event too",
 )
 _WEIGHT = Column("weight", "int64", "period that the sample stands for; nanoseconds for clocks", "ns or events")
 _SEGMENT = Column("segment", "int64", "number of the segment: the same in samples and stacks of one segment")
@@ -171,7 +171,7 @@ ZOMBIES = Table(
 )
 UNITS = Table(
     "units",
-    "systemd units that failed, restart, or started or ended since the look before, as systemd told it.",
+    "systemd units that failed, restart, or started or ended since the look before, as systemd reports it.",
     (
         _AT,
         Column("name", "word", "name of the unit"),

@@ -1,4 +1,4 @@
-"""What a store consists of, told by names alone: no file is opened to know which times it holds.
+"""What a store consists of, known by names alone: no file is opened to know which times it holds.
 
     STORE/format.json                                       {"store": "necroscope", "version": 3}
     STORE/lock                                              who writes

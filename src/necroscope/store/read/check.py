@@ -15,7 +15,7 @@ from necroscope.store import inbox
 from necroscope.store.format.frames import read
 from necroscope.store.format.sealed_file import damage_of
 from necroscope.store.format.segment_numbers import expected, said_missing
-from necroscope.store.lock import journal_told
+from necroscope.store.lock import expected_journal
 from necroscope.store.read.catalog import (
     Segment,
     all_segments,
@@ -82,16 +82,16 @@ def check_store(store: Path, on_progress: Callable[[float], None] = lambda done:
     for number, path in journals(store).items():
         if not any(one.first <= number <= one.last for one in sealed):
             _check_journal(store, path, found)
-    told = journal_told(store)
-    if told is not None and told not in journals(store) and not any(one.first <= told <= one.last for one in sealed):
-        found.damaged.append(Damage(Path("journal") / f"{told:08d}.journal", "it is lost"))
+    named = expected_journal(store)
+    if named is not None and named not in journals(store) and not any(one.first <= named <= one.last for one in sealed):
+        found.damaged.append(Damage(Path("journal") / f"{named:08d}.journal", "it is lost"))
     for words in said_missing(store, held, current(all_segments(store)), segments_aside(store)):
         found.damaged.append(Damage(Path("segments"), words))
     for path in inbox.waiting(store).damaged:
         found.damaged.append(Damage(path.relative_to(store), "it is no event, or not what was put there"))
     found.foreign += [path.relative_to(store) for path in _foreign(store)]
     if move and any(one.aside for one in found.damaged):
-        _tell(store, found)
+        _record_event(store, found)
     on_progress(1.0)
     return found
 
@@ -146,8 +146,8 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-def _tell(store: Path, found: Checked) -> None:
-    """On the timeline of the store. Not later than its rows: what is told must not make them old."""
+def _record_event(store: Path, found: Checked) -> None:
+    """On the timeline of the store. Not later than its rows: the event must not make them old."""
     newest_ns = max((one.to_ns for one in all_segments(store)), default=clock.now().realtime_ns)
     moved = [f"{one.path} ({one.what})" for one in found.damaged if one.aside]
     text = f"damaged and set aside by `necroscope verify`: {'; '.join(moved)}"

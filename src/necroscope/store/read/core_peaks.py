@@ -91,7 +91,7 @@ def coarse(passed_ms: I64s) -> NDArray[np.bool_]:
 
 
 def hidden(at_ns: I64s, cpu: I64s, wide: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of the wide cells are told more closely by others."""
+    """Which of the wide cells are covered more closely by others."""
     keys = at_ns // PEAK_NS * _MOST_CPUS + cpu
     found: NDArray[np.bool_] = wide & np.isin(keys, keys[~wide])
     return found

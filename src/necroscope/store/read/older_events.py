@@ -22,7 +22,7 @@ NAMES = frozenset({"events", "symptoms"})
 """The tables that hold events."""
 
 _LATER = tuple(name for name in EVENTS.names if name in EVENTS.later)
-_TOLD = ("at_ns", "kind", "source", "subject", "text")
+_COLUMNS = ("at_ns", "kind", "source", "subject", "text")
 
 
 def lacking(name: str, there: Sequence[str]) -> bool:
@@ -41,7 +41,7 @@ def needed(columns: Sequence[str] | None) -> list[str] | None:
         return None
     if not set(columns) & {"text", *_LATER}:
         return list(columns)
-    return list(dict.fromkeys([*_TOLD, *(name for name in columns if name not in _LATER)]))
+    return list(dict.fromkeys([*_COLUMNS, *(name for name in columns if name not in _LATER)]))
 
 
 def filled(table: pa.Table, columns: Sequence[str] | None = None) -> pa.Table:
@@ -51,18 +51,20 @@ def filled(table: pa.Table, columns: Sequence[str] | None = None) -> pa.Table:
         return table.select(list(columns))
     from necroscope.store.read.older_sentences import fields_of
 
-    rows = zip(*(there[name].to_pylist() for name in _TOLD), strict=True)
-    told = [fields_of(*row) for row in rows]
-    there["text"] = pa.array([one.get("text", text) for one, text in zip(told, there["text"].to_pylist(), strict=True)])
-    there |= {name: _column(name, told) for name in _LATER}
+    rows = zip(*(there[name].to_pylist() for name in _COLUMNS), strict=True)
+    fields = [fields_of(*row) for row in rows]
+    there["text"] = pa.array(
+        [one.get("text", text) for one, text in zip(fields, there["text"].to_pylist(), strict=True)]
+    )
+    there |= {name: _column(name, fields) for name in _LATER}
     if columns is None:
         return from_columns(EVENTS, there)
     types = schema(EVENTS)
     return pa.table({name: there[name] for name in columns}, pa.schema([types.field(name) for name in columns]))
 
 
-def _column(name: str, told: list[dict[str, Any]]) -> pa.Array:
-    values = [one.get(name) for one in told]
+def _column(name: str, fields: list[dict[str, Any]]) -> pa.Array:
+    values = [one.get(name) for one in fields]
     kind = schema(EVENTS).field(name).type
     if pa.types.is_dictionary(kind):
         return pa.array(values, pa.string()).dictionary_encode()

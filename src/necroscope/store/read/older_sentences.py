@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from necroscope.sense.importers.logs.ray_lines import told
+from necroscope.sense.importers.logs.ray_lines import ray_event
 from necroscope.sense.log.symptom_event import fields_of_line
 from necroscope.vocabulary.event import SYMPTOM_SOURCES
 from necroscope.vocabulary.event_sentence import RESUMED
@@ -55,7 +55,7 @@ def fields_of(at_ns: int, kind: str, source: str, subject: str, text: str) -> Fi
 
 
 def _of_ray(text: str) -> Fields:
-    found = told(text.encode("utf-8", "replace"))
+    found = ray_event(text.encode("utf-8", "replace"))
     fields = {"pid": found.pid, "stall_s": found.stall_s} if found is not None else {}
     return _bounded({name: value for name, value in fields.items() if value is not None})
 

@@ -15,7 +15,7 @@ from necroscope.store.format.arrow import Tables
 from necroscope.store.format.frames import Contents, join, read
 from necroscope.store.format.manifest import Damaged, manifest_of
 from necroscope.store.format.segment_numbers import expected, said_missing
-from necroscope.store.lock import journal_told
+from necroscope.store.lock import expected_journal
 from necroscope.store.read import catalog, rollups
 from necroscope.store.read.catalog import Segment
 from necroscope.store.read.damage_noticed import notice
@@ -52,7 +52,7 @@ class Store:
         """What is there now; of the segments, those that may have rows of the window."""
         waiting = inbox.waiting(self.folder)
         # Before the journals and the segments, of which one must have it then.
-        told = journal_told(self.folder)
+        named_journal = expected_journal(self.folder)
         found = {
             number: contents for number, path in catalog.journals(self.folder).items() if (contents := _read(path))
         }
@@ -68,8 +68,12 @@ class Store:
 
             parts.append({"events": rows.event_rows(event for _, event in waiting.events)})
         notes = [f"journal {number}: {contents.note}" for number, contents in live.items() if contents.note]
-        if told is not None and told not in found and not any(one.first <= told <= one.last for one in segments):
-            notes.append(f"journal {told}: it is lost, with all rows that were not sealed yet")
+        if (
+            named_journal is not None
+            and named_journal not in found
+            and not any(one.first <= named_journal <= one.last for one in segments)
+        ):
+            notes.append(f"journal {named_journal}: it is lost, with all rows that were not sealed yet")
         notes += [f"{path} is damaged and left out" for path in waiting.damaged]
         aside = segments_aside(self.folder)
         notes += [

@@ -54,7 +54,7 @@ def left_over(segments: Sequence[Segment], counted: Sequence[Segment]) -> list[S
 
 
 def exact(counted: Sequence[Segment], segments: Sequence[Segment]) -> list[Segment]:
-    """The roll-ups that stand for whole segments: with `left_over`, nothing is told twice. Expects both by number."""
+    """The roll-ups that stand for whole segments: with `left_over`, nothing counts twice. Expects both by number."""
     firsts = [one.first for one in segments]
     found: list[Segment] = []
     for one in counted:

@@ -120,14 +120,14 @@ class _StackSums:
             "samples": samples,
             "weight": weight,
         }
-        told = {
+        stacks = {
             "segment": np.full(ids.size, number, np.int64),
             "stack": np.arange(ids.size, dtype=np.int32),
             "stack_id": ids,
             "frames": texts.take(pa.array(by_text)),
             "samples": np.bincount(stack, samples, ids.size).astype(np.int64),
         }
-        return {"flames": from_columns(FLAMES, flames), "stacks": from_columns(STACKS, told)}
+        return {"flames": from_columns(FLAMES, flames), "stacks": from_columns(STACKS, stacks)}
 
     def _fold(self) -> None:
         """Rows with the same key become one."""

@@ -39,7 +39,7 @@ class Bulk:
         self._stacks: dict[int, bytes] = {}
         self._stacks_before: dict[int, bytes] = {}
         self._stack_bytes = 0
-        self._forgot = False
+        self._dropped = False
         self.samples = 0
         self.staged: list[Staged] = []
         self._begin()
@@ -62,10 +62,10 @@ class Bulk:
         """Things that happened."""
         self._events += events
 
-    def take_forgot(self) -> bool:
+    def take_dropped(self) -> bool:
         """True once after stacks were forgotten to bound memory: the decoder has to hand them out anew."""
-        forgot, self._forgot = self._forgot, False
-        return forgot
+        dropped, self._dropped = self._dropped, False
+        return dropped
 
     def seal(self) -> None:
         """Make a segment of everything added so far."""
@@ -81,7 +81,7 @@ class Bulk:
         if self._stack_bytes >= self._most_stack_bytes // 2:
             # Those before are still known: rows that are on their way rely on them.
             self._stacks_before, self._stacks = self._stacks, {}
-            self._stack_bytes, self._forgot = 0, True
+            self._stack_bytes, self._dropped = 0, True
         self._begin()
 
     def _begin(self) -> None:

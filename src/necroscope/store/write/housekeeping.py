@@ -1,6 +1,6 @@
 """The writer's housekeeping: which segments there are and what they take, merging, retention, making room.
 
-What goes is told: one event for each round, however many segments went.
+What is removed is recorded: one event for each round, however many segments it took.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from necroscope.store.format.segment_numbers import held_by
 from necroscope.store.read.catalog import Segment, all_segments, current
 from necroscope.store.read.rollups import Roller, rollups
 from necroscope.store.write import compaction
-from necroscope.store.write.number_book import NumberBook
+from necroscope.store.write.numbers_file import NumbersFile
 from necroscope.store.write.repair import strays
 from necroscope.store.write.retention import (
     DISK_FULL,
     OLD,
-    Going,
     Kept,
+    Removal,
     Retention,
     aside_to_remove,
     disk_of,
@@ -43,7 +43,7 @@ GRACE_S = 30.0
 _RATE_SEGMENTS = 8
 
 
-class Keeper:
+class Housekeeper:
     """Knows the segments of a store and removes those that have to go. Only the store's writer may have one."""
 
     def __init__(self, store: Path, retention: Retention) -> None:
@@ -54,10 +54,10 @@ class Keeper:
         self._symptoms: dict[Segment, list[int]] = {}
         self._superseded: list[tuple[float, Segment]] = []
         self._alone: set[Segment] = set()
-        self._gone: list[Going] = []
+        self._gone: list[Removal] = []
         self._news: list[str] = []
         self._began = clock.now()
-        self._numbers = NumberBook(store)
+        self._numbers = NumbersFile(store)
         self._sweep()
         self._roller = Roller(store)
 
@@ -101,22 +101,22 @@ class Keeper:
                 self._leave_alone(parts)
         self._forget_superseded(GRACE_S if patient else 0.0)
         self._limit_aside()
-        going = self._going()
+        going = self._removals()
         if self._superseded and any(one.why != OLD for one in going):
             # Before anything that counts goes, what was merged does.
             self._forget_superseded(0.0)
-            going = self._going()
+            going = self._removals()
         self._let_go(going)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         self._roller.tidy(self.segments)
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name: what an import left that did not come to its end."""
         taken = [segment for segment in self.segments if segment.path.name in names]
-        self._numbers.tell(one for one in self.segments if one not in taken)
+        self._numbers.write(one for one in self.segments if one not in taken)
         for segment in taken:
             self._remove(segment)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         self._roller.prune(self.segments)
 
     def make_room(self) -> bool:
@@ -130,20 +130,20 @@ class Keeper:
         kept = sorted(self._kept(symptoms=True), key=lambda one: (one.near_symptom, one.segment))
         if not kept:
             return False
-        self._let_go([Going(kept[0].segment, kept[0].bytes, DISK_FULL)])
+        self._let_go([Removal(kept[0].segment, kept[0].bytes, DISK_FULL)])
         self._roller.prune(self.segments)
         return True
 
-    def untold(self) -> tuple[list[Event], int]:
-        """What went and was not told yet, as one event; and of how many segments it tells, for `told`."""
+    def unreported(self) -> tuple[list[Event], int]:
+        """What was removed and is not reported yet, as one event; and how many segments it covers, for `reported`."""
         gone = self._gone
-        # Not later than the rows that are left: an import of last year must not become old by what is told about it.
+        # Not later than the rows that are left: an import of last year must not become old by this event.
         newest_ns = max((one.to_ns for one in (*self._sizes, *(one.segment for one in gone))), default=0)
-        events = [_told(gone, min(newest_ns, clock.now().realtime_ns))] if gone else []
+        events = [_removal(gone, min(newest_ns, clock.now().realtime_ns))] if gone else []
         return events, len(gone)
 
-    def told(self, count: int) -> None:
-        """So many of those that went are told of on the disk."""
+    def reported(self, count: int) -> None:
+        """The event about the first `count` removed segments is on the disk."""
         del self._gone[:count]
 
     def hours_left(self) -> float | None:
@@ -163,7 +163,7 @@ class Keeper:
         found = all_segments(self._store)
         self._sizes = {segment: size_bytes(segment) for segment in self._counting(found)}
         self._news += self._numbers.begin(self.segments)
-        self._numbers.tell(self.segments)
+        self._numbers.write(self.segments)
         for segment in found:
             whole = next((one for one in self._sizes if one.holds(segment)), None)
             if whole is not None:
@@ -182,7 +182,7 @@ class Keeper:
 
     def _leave_alone(self, segments: list[Segment]) -> None:
         """They could not be merged: those that somebody removed are missed, those that are damaged stay as they are;
-        both are told once; without any, there was no room, and all stay."""
+        both are reported once; without any, there was no room, and all stay."""
         if gone := [one for one in segments if not one.path.exists()]:
             self._news += self._numbers.miss(held_by(gone))
             for one in gone:
@@ -196,7 +196,7 @@ class Keeper:
         names = ", ".join(damage_of(segment))
         return f"{segment.path.relative_to(self._store)} is damaged and left as it is ({names}): `necroscope verify`"
 
-    def _going(self) -> list[Going]:
+    def _removals(self) -> list[Removal]:
         disk = disk_of(self._store)
         return to_remove(self._kept(), self._retention, disk, self._now_ns(), self._others_bytes())
 
@@ -243,11 +243,11 @@ class Keeper:
         for segment in due:
             self._remove(segment)
 
-    def _let_go(self, going: list[Going]) -> None:
+    def _let_go(self, going: list[Removal]) -> None:
         self._gone += going
         if gone := {one.segment for one in going}:
             self._numbers.forget(gone)
-            self._numbers.tell(one for one in self.segments if one not in gone)
+            self._numbers.write(one for one in self.segments if one not in gone)
         for one in going:
             self._remove(one.segment)
 
@@ -275,7 +275,7 @@ def _age_s(segment: Segment) -> float:
         return 0.0
 
 
-def _told(gone: list[Going], at_ns: int) -> Event:
+def _removal(gone: list[Removal], at_ns: int) -> Event:
     from_ns, to_ns = min(one.segment.from_ns for one in gone), max(one.segment.to_ns for one in gone)
     why = " and ".join(dict.fromkeys(one.why for one in gone))
     held = size(sum(one.bytes for one in gone))

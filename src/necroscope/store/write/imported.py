@@ -22,18 +22,20 @@ from necroscope.store.regular_file import read_regular
 
 _PIECES, _PIECE_BYTES = 64, 4096
 _ENDS_BYTES = 1 << 18
+# The name of `Note.options` on disk since the first version.
+_OPTIONS = "told"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is known of an import. `told` is what the user said about the file, as text; with other words, the file
-    comes out otherwise."""
+    """What is known of an import. `options` is what the user said about the file (when and where it was recorded), as
+    text: with other options the file comes out differently."""
 
     file: str
     samples: int
     segments: tuple[str, ...]
     whole: bool
-    told: str = ""
+    options: str = ""
 
 
 def fingerprint(path: Path) -> str:
@@ -75,10 +77,10 @@ def fingerprint_of_stream(read: Callable[[], Iterable[bytes]]) -> str:
 def note_of(store: Path, mark: str) -> Note | None:
     """The note of an earlier import; None when there is none that can be read."""
     try:
-        told = json.loads(read_regular(_place(store, mark)))
-        segments = tuple(map(str, told["segments"]))
-        words = str(told.get("told", ""))
-        return Note(str(told["file"]), int(told["samples"]), segments, told["whole"] is True, words)
+        document = json.loads(read_regular(_place(store, mark)))
+        segments = tuple(map(str, document["segments"]))
+        options = str(document.get(_OPTIONS, ""))
+        return Note(str(document["file"]), int(document["samples"]), segments, document["whole"] is True, options)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -105,7 +107,9 @@ def take_note(store: Path, mark: str, note: Note) -> None:
     place = _place(store, mark)
     make_folder(place.parent)
     temporary = place.with_name(f".{place.name}")
-    write_synced(temporary, json.dumps(asdict(note)).encode() + b"\n")
+    document = asdict(note)
+    document[_OPTIONS] = document.pop("options")
+    write_synced(temporary, json.dumps(document).encode() + b"\n")
     temporary.rename(place)
     sync_path(place.parent)
 

@@ -1,4 +1,4 @@
-"""A store made fit to be written, whatever lies in its folder: what is in the way is set aside, and told.
+"""A store made fit to be written, whatever lies in its folder: what is in the way is set aside, and reported.
 
 Nothing on disk stops a recorder: not a file where a folder should be, nor a stray name, nor a format file that cannot
 be read, nor a recording of a later version, which is set aside as a whole.
@@ -30,31 +30,31 @@ def make_fit(store: Path, at_any_cost: bool = False) -> list[str]:
     `BadInput` for a store of a later version or of another program; `at_any_cost`, a later one is set aside. OSError.
     """
     make_folder(store)
-    told = []
+    notes = []
     if os.path.lexists(store / FOLDER) and not (store / FOLDER).is_dir():
         (store / FOLDER).rename(store / f"{FOLDER}.file")
-        told.append(f"{FOLDER} was renamed to {FOLDER}.file: it is no folder")
+        notes.append(f"{FOLDER} was renamed to {FOLDER}.file: it is no folder")
     for name in _FOLDERS:
         if os.path.lexists(store / name) and not (store / name).is_dir():
-            told.append(_moved(store, store / name, "it is no folder"))
+            notes.append(_moved(store, store / name, "it is no folder"))
     if os.path.lexists(store / "lock") and not is_regular(store / "lock"):
-        told.append(_moved(store, store / "lock", "it is no file"))
-    told += _fit_format(store, at_any_cost)
+        notes.append(_moved(store, store / "lock", "it is no file"))
+    notes += _fit_format(store, at_any_cost)
     create(store)
-    return told
+    return notes
 
 
 def strays(store: Path) -> list[str]:
     """Set aside what lies among segments, roll-ups and journals and is none; what it was, as sentences."""
-    told = []
+    notes = []
     for path, why in [
         *_stray_segments(store / "segments"),
         *_stray_segments(store / "rollups"),
         *_stray_journals(store),
     ]:
         with suppress(OSError):
-            told.append(_moved(store, path, why))
-    return told
+            notes.append(_moved(store, path, why))
+    return notes
 
 
 def _fit_format(store: Path, at_any_cost: bool) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class Removal:
     """A segment that has to go, and why."""
 
     segment: Segment
@@ -85,11 +85,11 @@ def disk_of(folder: Path) -> Disk:
     return Disk(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
 
-def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int, others_bytes: int = 0) -> list[Going]:
+def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int, others_bytes: int = 0) -> list[Removal]:
     """Segments that have to go, in the order in which they should. `others_bytes`: what else lies in the store."""
     newest_ns = max((one.segment.to_ns for one in kept), default=0)
     oldest_ns = min(now_ns, newest_ns) - int(rules.max_age_s * NS)
-    going = [Going(one.segment, one.bytes, OLD) for one in kept if one.segment.to_ns < oldest_ns]
+    going = [Removal(one.segment, one.bytes, OLD) for one in kept if one.segment.to_ns < oldest_ns]
     staying = sorted(
         (one for one in kept if one.segment.to_ns >= oldest_ns), key=lambda one: (one.near_symptom, one.segment)
     )
@@ -100,7 +100,7 @@ def to_remove(kept: Sequence[Kept], rules: Retention, disk: Disk, now_ns: int, o
         crowded = disk.free_bytes + freed < rules.free_bytes and held > rules.least_bytes
         if not full and not crowded:
             break
-        going.append(Going(one.segment, one.bytes, STORE_FULL if full else DISK_CROWDED))
+        going.append(Removal(one.segment, one.bytes, STORE_FULL if full else DISK_CROWDED))
         held -= one.bytes
         freed += one.bytes
     return going

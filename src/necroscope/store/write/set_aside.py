@@ -82,6 +82,8 @@ def _sizes(path: Path) -> Iterator[int]:
         yield path.lstat().st_size
     except OSError:
         return
+    if path.is_symlink():
+        return
     for folder, _, names in os.walk(path):
         for name in names:
             with suppress(OSError):

@@ -2,8 +2,8 @@
 
 A disk that is full or read-only does not end the writer. Segments that may go make room; what still cannot be written
 is kept in memory up to a bound; then the oldest journal's unwritten rows go, all at once, because later rows of a
-journal mean nothing without the earlier ones. What was lost is told by an event, once it can be written, and told
-again when the rows that told of it were lost themselves.
+journal mean nothing without the earlier ones. What was lost is recorded as an event, once it can be written, and
+recorded again when the rows with that event were lost themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from necroscope.store.format.arrow import Tables
 from necroscope.store.format.journal import Journal, Lost, together
 from necroscope.store.format.segment import Staged, write_segment
 from necroscope.store.read.catalog import journals, sync_path
-from necroscope.store.write.housekeeping import Keeper
+from necroscope.store.write.housekeeping import Housekeeper
 from necroscope.store.write.set_aside import set_aside
 from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.event_sentence import in_words
@@ -34,7 +34,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
+class _Reporting:
     """News on its way to the disk in the rows of a journal: how many events, losses and removals it tells of."""
 
     journal: Journal
@@ -50,17 +50,17 @@ class Spool:
     def __init__(
         self,
         store: Path,
-        keeper: Keeper,
+        keeper: Housekeeper,
         max_unwritten_bytes: int,
         on_journal: Callable[[int | None], None] = lambda number: None,
     ) -> None:
-        self._store, self._keeper, self._on_journal = store, keeper, on_journal
-        self._told: int | None = None
+        self._store, self._housekeeper, self._on_journal = store, keeper, on_journal
+        self._named_journal: int | None = None
         self._max_unwritten = max_unwritten_bytes
         self._waiting: deque[Journal] = deque()
         self._lost: list[Lost] = []
         self._events: list[Event] = []
-        self._telling: _Telling | None = None
+        self._reporting: _Reporting | None = None
         self._retry_at_s = 0.0
         self._lost_why = ""
         self._writes = True
@@ -117,9 +117,9 @@ class Spool:
         """Let everybody see segments that were made elsewhere."""
         for one in staged:
             if (segment := one.publish()) is not None:
-                self._keeper.added(segment)
+                self._housekeeper.added(segment)
         sync_path(self._store / "segments")
-        self._attempt(self._keeper.tidy)
+        self._attempt(self._housekeeper.tidy)
 
     def seal(self, at_once: bool = True) -> None:
         """Seal the journals that wait, in their order. One that cannot be sealed now is tried again later."""
@@ -135,28 +135,28 @@ class Spool:
             self._waiting.popleft()
         if self._writes:
             self.trouble = ""
-        self._attempt(self._keeper.tidy)
+        self._attempt(self._housekeeper.tidy)
 
     def tidy(self) -> None:
         """Remove at once what otherwise would wait for its readers."""
-        self._attempt(lambda: self._keeper.tidy(patient=False))
+        self._attempt(lambda: self._housekeeper.tidy(patient=False))
 
     def take_events(self) -> list[Event]:
-        """What has to be told of gaps, damage and removal, not before it can be written. They belong into the rows
-        that are appended next; when those are lost, they are told again."""
-        if not self._writes or self._telling is not None:
+        """Gaps, damage and removals to record, not before they can be written. They belong into the rows that are
+        appended next; when those are lost, they are handed out again."""
+        if not self._writes or self._reporting is not None:
             return []
-        self.tell(self._keeper.take_news())
-        removals, gone = self._keeper.untold()
+        self.report(self._housekeeper.take_news())
+        removals, gone = self._housekeeper.unreported()
         gaps = [_gap(self._lost, self._lost_why)] if self._lost else []
         if events := self._events + removals + gaps:
-            self._telling = _Telling(self._journal, len(self._events), len(self._lost), gone)
+            self._reporting = _Reporting(self._journal, len(self._events), len(self._lost), gone)
         return events
 
-    def tell(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
-        """Events to come, about the store itself. They are not later than its rows: see `Keeper.untold`."""
+    def report(self, news: Iterable[str], kind: str = DAMAGED, at_ns: int | None = None) -> None:
+        """Events to come, about the store itself. They are not later than its rows: see `Housekeeper.unreported`."""
         if at_ns is None:
-            newest_ns = max((segment.to_ns for segment in self._keeper.segments), default=1 << 62)
+            newest_ns = max((segment.to_ns for segment in self._housekeeper.segments), default=1 << 62)
             at_ns = min(clock.now().realtime_ns, newest_ns)
         self._events += [Event(at_ns, kind, "recorder", "store", text) for text in news]
 
@@ -165,7 +165,7 @@ class Spool:
 
         In a store whose numbers are as high as theirs they would be taken for sealed: their rows are lost then.
         """
-        highest = max([0, *journals(self._store), *(segment.last for segment in self._keeper.segments)])
+        highest = max([0, *journals(self._store), *(segment.last for segment in self._housekeeper.segments)])
         for journal in [*self._waiting, self._journal]:
             if journal.gone and highest < journal.number:
                 journal.put_back()
@@ -173,7 +173,7 @@ class Spool:
             self._waiting.clear()
             self.number = highest
             self._begin()
-            self.tell(["another store is in its place: what was not sealed yet is lost"], GAP)
+            self.report(["another store is in its place: what was not sealed yet is lost"], GAP)
 
     @property
     def gone(self) -> bool:
@@ -182,7 +182,7 @@ class Spool:
 
     def _adopt(self) -> int:
         """Journals that an earlier writer left behind; returns the highest number in use."""
-        sealed = self._keeper.segments
+        sealed = self._housekeeper.segments
         left = journals(self._store)
         for number, path in left.items():
             if any(segment.first <= number <= segment.last for segment in sealed):
@@ -190,7 +190,7 @@ class Spool:
                     path.unlink()
             else:
                 self._waiting.append(Journal(path.parent, number))
-        return max([self._keeper.highest, *left])
+        return max([self._housekeeper.highest, *left])
 
     def _begin(self) -> None:
         self.number += 1
@@ -201,7 +201,7 @@ class Spool:
         bytes_before = self._journal.written_bytes
         before, self._writes = self._writes, self._attempt(action, again=self._journal.drain)
         self.written_bytes += self._journal.written_bytes - bytes_before
-        if self._journal.written_bytes and self._told != self._journal.number:
+        if self._journal.written_bytes and self._named_journal != self._journal.number:
             self._name(self._journal.number)
         if not self._writes:
             self._bound_memory()
@@ -220,21 +220,21 @@ class Spool:
             return
         segment = write_segment(self._store / "segments", contents.tables, journal.number, journal.number)
         if segment is not None:
-            self._keeper.added(segment)
+            self._housekeeper.added(segment)
         if contents.note:
             text = f"journal {journal.number} was cut after {contents.frames} frames: {contents.note}"
-            self.tell([text], GAP, segment.to_ns if segment else None)
+            self.report([text], GAP, segment.to_ns if segment else None)
         if segment is None:
             self._unname(journal)
         journal.remove()
 
     def _name(self, number: int | None) -> None:
-        self._told = number
+        self._named_journal = number
         self._on_journal(number)
 
     def _unname(self, journal: Journal) -> None:
         """It goes, and no segment has its number: nobody may miss it."""
-        if self._told == journal.number:
+        if self._named_journal == journal.number:
             self._name(None)
 
     def all_sealed(self) -> None:
@@ -248,7 +248,7 @@ class Spool:
         text = f"journal {journal.number} cannot be read ({why}), and its rows are missing"
         with suppress(OSError):
             text += f"; it was set aside as {set_aside(self._store, journal.path).relative_to(self._store)}"
-        self.tell([text])
+        self.report([text])
 
     def _attempt(self, action: Callable[[], None], again: Callable[[], None] | None = None) -> bool:
         """Do it. On a full disk make room, segment by segment, and do it (or `again`) once more; False: not now."""
@@ -258,25 +258,25 @@ class Spool:
                 return True
             except OSError as error:
                 self.trouble = os.strerror(error.errno) if error.errno else str(error)
-                if error.errno not in _NO_ROOM or not self._keeper.make_room():
+                if error.errno not in _NO_ROOM or not self._housekeeper.make_room():
                     return False
                 action = again or action
 
     def _settle(self) -> None:
-        """What was being told is told once the rows that tell it are on the disk."""
-        if self._telling is None or self._telling.journal.unwritten_bytes:
+        """Events count as reported once the rows that hold them are on the disk."""
+        if self._reporting is None or self._reporting.journal.unwritten_bytes:
             return
-        del self._events[: self._telling.events]
-        del self._lost[: self._telling.lost]
-        self._keeper.told(self._telling.gone)
-        self._telling = None
+        del self._events[: self._reporting.events]
+        del self._lost[: self._reporting.lost]
+        self._housekeeper.reported(self._reporting.gone)
+        self._reporting = None
 
     def _bound_memory(self) -> None:
         while sum(one.unwritten_bytes for one in (*self._waiting, self._journal)) > self._max_unwritten:
             oldest = next(one for one in (*self._waiting, self._journal) if one.unwritten_bytes)
             lost = oldest.drop()
-            if self._telling is not None and self._telling.journal is oldest:
-                self._telling = None
+            if self._reporting is not None and self._reporting.journal is oldest:
+                self._reporting = None
             self._lost.append(lost)
             self._lost_why = self.trouble
             self.lost_samples += lost.samples

@@ -29,11 +29,11 @@ from necroscope.store.format.signals import Key, SignalLog
 from necroscope.store.format.tables import JOURNAL, LIVE_STACKS
 from necroscope.store.lock import WriterLock
 from necroscope.store.read.catalog import Segment
-from necroscope.store.write.housekeeping import Keeper
+from necroscope.store.write.housekeeping import Housekeeper
 from necroscope.store.write.repair import make_fit
 from necroscope.store.write.retention import Retention
 from necroscope.store.write.spool import Spool
-from necroscope.store.write.stack_book import StackBook
+from necroscope.store.write.stack_cache import StackCache
 from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.model import ParentCount, Record, Sample, Signal, UnitState
 
@@ -44,7 +44,7 @@ _TABLES = {table.name: table for table in JOURNAL}
 _FIRST_S = 30.0
 LOST = "store-lost"
 # For how long the status tells that the store was lost.
-_TOLD_S = 60.0
+_LOSS_SHOWN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Writer:
         self._flush_s, self._sync_s = flush_s, sync_s
         self._labels = {signal.name: signal.labels for signal in signals}
         self._scales: dict[Key, int] = {}
-        self._book = StackBook(stack_bytes)
+        self._stack_cache = StackCache(stack_bytes)
         self._cores = CoreTimes()
         self._samples = self._unknown_stacks = 0
         self._loss: tuple[float, str] | None = None
@@ -98,9 +98,9 @@ class Writer:
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written: {error.strerror}", "give another --store") from error
         self._lock = WriterLock(folder)
-        self._keeper = Keeper(folder, retention or Retention())
-        self._spool = Spool(folder, self._keeper, max_unwritten_bytes, self._name_journal)
-        self._spool.tell(news)
+        self._housekeeper = Housekeeper(folder, retention or Retention())
+        self._spool = Spool(folder, self._housekeeper, max_unwritten_bytes, self._name_journal)
+        self._spool.report(news)
         self._begin()
         self._spool.seal()
 
@@ -115,26 +115,26 @@ class Writer:
         """Samples; their times are UTC."""
         if not len(batch):
             return
-        self._book.learn(batch.stacks)
-        self._tell_stacks(batch.stack_id)
+        self._stack_cache.learn(batch.stacks)
+        self._write_stacks(batch.stack_id)
         self._samples += len(batch)
         self._add("samples", rows.sample_rows(batch))
 
-    def forgot_stacks(self) -> bool:
+    def dropped_stacks(self) -> bool:
         """True once after stacks were forgotten to bound memory. The decoder then has to hand out all its stacks anew:
         samples whose stack nobody tells keep their id and lose their frames (`WriterStatus.unknown_stacks`)."""
-        return self._book.take_forgot()
+        return self._stack_cache.take_dropped()
 
     def add_signals(
         self, at_ns: int, samples: Iterable[Sample], source: str = "", longest_ns: int | None = None
     ) -> None:
-        """One look of a source: all that it tells now. What it told before and does not tell now has ended.
+        """One look of a source: all that it reports now. What it reported before and does not report now has ended.
 
         `longest_ns`: how long before the look at the cores may lie for the two to make a row; a few seconds by default.
         """
-        told = list(samples)
-        self._signals.add(at_ns, told, source)
-        self._add("cores", rows.core_rows(self._cores.rows(at_ns, told, longest_ns or PAUSE_NS)))
+        seen = list(samples)
+        self._signals.add(at_ns, seen, source)
+        self._add("cores", rows.core_rows(self._cores.rows(at_ns, seen, longest_ns or PAUSE_NS)))
         self._flush_when_due()
 
     def add_events(self, events: Iterable[Event]) -> None:
@@ -150,7 +150,7 @@ class Writer:
         self._add("units", rows.unit_rows(at_ns, units))
 
     def add_records(self, at_ns: int, records: Sequence[Record]) -> None:
-        """What a look told about things with names, each kind to its table; kinds without a table are left out."""
+        """What a look read about things with names, each kind to its table; kinds without a table are left out."""
         for name, table in rows.record_rows(at_ns, records):
             self._add(name, table)
 
@@ -188,12 +188,12 @@ class Writer:
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name, as if they had never been there."""
-        self._keeper.take_back(names)
+        self._housekeeper.take_back(names)
 
     @property
     def segments(self) -> list[Segment]:
         """The sealed segments, by number."""
-        return self._keeper.segments
+        return self._housekeeper.segments
 
     def publish(self, staged: Iterable[Staged]) -> None:
         """Add segments whose numbers were reserved. Raises OSError."""
@@ -222,7 +222,7 @@ class Writer:
     def hours_left(self) -> float | None:
         """For how many hours back the store will hold everything, at the present rate; None: not known yet."""
         try:
-            return self._keeper.hours_left()
+            return self._housekeeper.hours_left()
         except OSError:
             return None
 
@@ -232,7 +232,7 @@ class Writer:
             samples=self._samples,
             lost_samples=self._spool.lost_samples,
             unknown_stacks=self._unknown_stacks,
-            bytes=self._keeper.bytes,
+            bytes=self._housekeeper.bytes,
             journal_bytes=self._spool.bytes,
             written_bytes=self._spool.written_bytes,
             hours_left=self.hours_left(),
@@ -242,17 +242,17 @@ class Writer:
 
     def _of_late(self) -> str:
         """What happened to the store as a whole: it may be mended already, and has to be seen all the same."""
-        return self._loss[1] if self._loss and clock.elapsed_s() - self._loss[0] < _TOLD_S else ""
+        return self._loss[1] if self._loss and clock.elapsed_s() - self._loss[0] < _LOSS_SHOWN_S else ""
 
     # -- inside -----------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """A new journal must be readable without those before it: forget what was told."""
+        """A new journal must be readable without those before it: forget what was written."""
         if len(self._scales) > _MAX_SCALES:
             self._scales.clear()
         self._number = self._spool.number
         self._signals = SignalLog(self._number, self._labels, self._scales)
-        self._told: set[int] = set()
+        self._written_stacks: set[int] = set()
         self._pending: dict[str, list[pa.Table]] = {}
         self._pending_rows = 0
         self._begun_s = clock.elapsed_s()
@@ -267,13 +267,13 @@ class Writer:
         if self._pending_rows >= _MAX_PENDING or clock.elapsed_s() - self._flushed_s >= self._flush_s:
             self.flush()
 
-    def _tell_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
+    def _write_stacks(self, stack_ids: NDArray[np.uint64]) -> None:
         """Put the stacks into the journal that it does not have yet."""
-        fresh = set(np.unique(stack_ids).tolist()) - self._told
+        fresh = set(np.unique(stack_ids).tolist()) - self._written_stacks
         if not fresh:
             return
-        self._told |= fresh
-        known = [(stack_id, frames) for stack_id in fresh if (frames := self._book.frames(stack_id)) is not None]
+        self._written_stacks |= fresh
+        known = [(stack_id, frames) for stack_id in fresh if (frames := self._stack_cache.frames(stack_id)) is not None]
         self._unknown_stacks += len(fresh) - len(known)
         if known:
             self._pending.setdefault("stacks", []).append(from_rows(LIVE_STACKS, known))
@@ -299,7 +299,7 @@ class Writer:
             self._spool.sync()
 
     def _name_journal(self, number: int | None) -> None:
-        self._lock.tell(number)
+        self._lock.write_owner(number)
 
     def _marks(self) -> tuple[tuple[Path, Event], ...]:
         """What the inbox has; while nothing can be written, marks are safer there. Files that are no event are put
@@ -310,7 +310,7 @@ class Writer:
         for path in waiting.damaged:
             with suppress(OSError):
                 path.rename(path.with_suffix(".bad"))
-                self._spool.tell([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
+                self._spool.report([f"inbox/{path.name} is no event, or not what was put there; it is left as *.bad"])
         return waiting.events
 
     def _lost(self) -> bool:
@@ -327,15 +327,15 @@ class Writer:
                 self._lock.release()
                 named = self._lock.journal
                 self._lock = WriterLock(self._folder)
-                self._lock.tell(named)
-            self._keeper.look_again()
+                self._lock.write_owner(named)
+            self._housekeeper.look_again()
             self._spool.put_back()
         except (OSError, NecroscopeError) as error:
             self._loss = clock.elapsed_s(), f"the store was removed, and cannot be made anew: {error}"
             return
         self._loss = clock.elapsed_s(), "the store was removed or replaced while it was written; it was made anew"
-        self._spool.tell(news)
-        self._spool.tell([self._loss[1]], LOST)
+        self._spool.report(news)
+        self._spool.report([self._loss[1]], LOST)
 
     def _take(self) -> Tables:
         pending, self._pending, self._pending_rows = self._pending, {}, 0

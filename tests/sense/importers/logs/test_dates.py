@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from necroscope.errors import BadInput
 from necroscope.sense.importers.logs.dmesg import Dmesg
-from necroscope.sense.importers.logs.file_name_day import day_in_name
 from necroscope.sense.importers.logs.month_names import NAMES, month_of
 from necroscope.sense.importers.logs.ray_logs import RayLogs
 from necroscope.sense.importers.logs.stamps import looks_dated, parse_line
@@ -71,16 +70,6 @@ def test_the_head_of_a_journal_tells_the_year_best(tmp_path: Path) -> None:
 
 def test_the_29th_of_february_is_of_a_leap_year(tmp_path: Path) -> None:
     assert read(tmp_path / "log", syslog("Feb 29 10:00:00"))[0] == ["2024-02-29 10:00:00"]
-
-
-@pytest.mark.parametrize(
-    ("name", "day"),
-    [("kern.log-20261116.gz", "2026-11-16"), ("dmesg_2026-11-16T22-34.txt", "2026-11-16"), ("node7-20261116223433.log", "2026-11-16"),
-     ("2026.11.16", "2026-11-16"), ("sa20261116.json", "2026-11-16"), ("kern.log.1", None), ("20261332", None), ("12026111", None), ("", None),
-     ("x" * 300 + "20261116", "2026-11-16")],
-)  # fmt: skip
-def test_days_in_names(name: str, day: str | None) -> None:
-    assert (None if (found := day_in_name(name)) is None else str(found)) == day
 
 
 def test_a_line_of_dmesg_for_humans_is_known_to_the_minute(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_kernel_lines_are_symptoms_also_as_bytes(tmp_path: Path) -> None:
     assert [event.at_ns for event in events] == [AT_US * 1000, AT_US * 1000 + 60 * 10**9]
 
 
-def test_units_are_told_by_message_id_and_not_by_text(tmp_path: Path) -> None:
+def test_units_are_recognised_by_message_id_and_not_by_text(tmp_path: Path) -> None:
     text = unit(0, "39f53479d3a045ac8e11786248231fbf", "Démarré ECS.")
     text += unit(1, "d9b373ed55a64feb8242e02dbe79a49c", "ecs.service: Failed with result 'exit-code'.", "exit-code")
     text += unit(2, "5eb03494b6584870a536b337290809b3", "ecs.service: Scheduled restart job, restart counter is at 5.")

@@ -46,7 +46,7 @@ def read(text: str | bytes, placing: Placing | None = None) -> list[LogEvent]:
     return list(RayLogs(io.BytesIO(data), placing or Placing()).rows())
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def events_of(text: str) -> list[tuple[str, str]]:
     return [(event.kind, event.subject) for event in read(text)]
 
 
@@ -76,7 +76,7 @@ def told(text: str) -> list[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_lines_that_tell_of_a_failure(line: str, expected: tuple[str, str]) -> None:
-    assert told(line + "\n") == [expected]
+    assert events_of(line + "\n") == [expected]
 
 
 def test_times_zones_and_text() -> None:
@@ -87,20 +87,20 @@ def test_times_zones_and_text() -> None:
     assert event.at_ns == AT + 547_000_000 + 8 * 3600 * 10**9
 
 
-def test_one_failure_in_several_lines_is_told_once_and_checks_each() -> None:
+def test_one_failure_in_several_lines_is_reported_once_and_checks_each() -> None:
     lines = [GCS + CHECK.format(2), GCS.replace(":29,547", ":31,547") + CHECK.format(1)]
     lines += [GCS + "gcs_node_manager.cc:761: " + MARKED] * 3
     lines += [GCS.replace("18:01:29", "18:09:29") + "gcs_node_manager.cc:761: " + MARKED]
-    kinds = [kind for kind, _ in told("\n".join(lines))]
+    kinds = [kind for kind, _ in events_of("\n".join(lines))]
     assert kinds == ["ray-health-check-failed"] * 2 + ["ray-node-dead"] * 2
 
 
 def test_an_actor_that_was_asked_to_end_did_not_die() -> None:
     asked = GCS + FAILED.format(0) + "\n"
-    assert told(asked) == []
+    assert events_of(asked) == []
     later = f"[2026-11-16 18:01:30,703 W 3208 3208] task_manager.cc:1678: Task attempt 32b0eec39cfa87ac{ACTOR} failed with error ACTOR_DIED\n"
-    assert told(later) == [("ray-actor-died", ACTOR)]
-    assert told(asked + later) == []
+    assert events_of(later) == [("ray-actor-died", ACTOR)]
+    assert events_of(asked + later) == []
 
 
 def test_the_output_of_a_driver() -> None:
@@ -133,7 +133,7 @@ def test_quiet_lines_say_nothing() -> None:
         "[state-dump] - num chunks received failed (all): 0\n"
         "[2026-11-16 18:01:20,474 I 2895 2895] (gcs_server) gcs_actor_scheduler.cc:463: Actor creation task succeeded. actor_id=15\n"
     )
-    assert told(quiet) == []
+    assert events_of(quiet) == []
 
 
 def test_packed(tmp_path: Path) -> None:
@@ -167,11 +167,11 @@ def test_any_bytes(data: bytes) -> None:
     ],
 )  # fmt: skip
 def test_workers_that_did_not_register(line: str, subject: str) -> None:
-    assert told(line + "\n") == [("ray-worker-not-registered", subject)]
+    assert events_of(line + "\n") == [("ray-worker-not-registered", subject)]
 
 
 def test_a_worker_that_registered_is_no_failure() -> None:
-    assert told(GCS + "worker_pool.cc:700: Worker 27991 registered with raylet after 12 s\n") == []
+    assert events_of(GCS + "worker_pool.cc:700: Worker 27991 registered with raylet after 12 s\n") == []
 
 
 def test_a_late_heartbeat_tells_how_late() -> None:
@@ -201,7 +201,7 @@ def test_json_of_the_backend_has_ids_beside_the_message() -> None:
         "asctime": "2026-11-16 18:01:29,547", "levelname": "W", "filename": "gcs_actor_manager.cc", "lineno": 1515, "actor_id": ACTOR,
         "message": f"(gcs_server) Actor is failed on worker {WORKER} at node {NODE}, need_reschedule = 1, death context type = ActorDiedErrorContext",
     }  # fmt: skip
-    assert told(json.dumps(entry) + "\n") == [("ray-actor-died", ACTOR)]
+    assert events_of(json.dumps(entry) + "\n") == [("ray-actor-died", ACTOR)]
 
 
 def test_lines_that_tell_utc_too_tell_the_zone_of_the_others() -> None:

@@ -87,8 +87,8 @@ def decoded(decoder: ScriptDecoder, *blocks: bytes) -> tuple[list[Row | str], di
         comms, events = np.array(row.comms, object)[row.comm], np.array(row.events, object)[row.event]
         columns = (row.at_ns, row.cpu, row.pid, row.tid, comms, events, row.weight, row.stack_id)
         found += list(zip(*(column.tolist() for column in columns), strict=True))
-        told = {one.stack_id: one.text for one in row.stacks}
-        stacks |= {one: told[one] for one in row.stack_id.tolist() if one not in stacks}
+        texts = {one.stack_id: one.text for one in row.stacks}
+        stacks |= {one: texts[one] for one in row.stack_id.tolist() if one not in stacks}
     return found, stacks
 
 

@@ -122,8 +122,8 @@ METADATA = {"hostname": "node7", "profiling_mode": "cpu", "run_arguments": {"pro
 
 @pytest.mark.parametrize("blob", ["", "x" * 3_000_000])
 def test_gprofiler_s_columns_are_no_frames(tmp_path: Path, blob: str) -> None:
-    told = {**HEAD, "metadata": METADATA, "htmlblob": blob}
-    text = f"# {json.dumps(told)}\n0;;python;main 3\n12;web;java;Main.run 4\n0;;[kernel]_[k] 1\n".encode()
+    fields = {**HEAD, "metadata": METADATA, "htmlblob": blob}
+    text = f"# {json.dumps(fields)}\n0;;python;main 3\n12;web;java;Main.run 4\n0;;[kernel]_[k] 1\n".encode()
     path = tmp_path / "profile.col"
     path.write_bytes(text)
     assert kind_of(path) == "folded"
@@ -133,10 +133,14 @@ def test_gprofiler_s_columns_are_no_frames(tmp_path: Path, blob: str) -> None:
     assert any("gProfiler" in note for note in folded.notes())
 
 
-def test_gprofiler_s_first_protocol_has_no_columns_and_a_start_may_be_told() -> None:
-    told = {**HEAD, "application_metadata_enabled": False, "metadata": {"run_arguments": {"profile_api_version": "v1"}}}
-    assert parse_column_head(f"# {json.dumps(told)}\n".encode()) == ColumnHead(0)
-    head = parse_column_head(f"# {json.dumps({**told, 'start_time': '2026-01-02T03:04:05'})}\n".encode())
+def test_gprofiler_s_first_protocol_has_no_columns_and_a_start_may_be_given() -> None:
+    fields = {
+        **HEAD,
+        "application_metadata_enabled": False,
+        "metadata": {"run_arguments": {"profile_api_version": "v1"}},
+    }
+    assert parse_column_head(f"# {json.dumps(fields)}\n".encode()) == ColumnHead(0)
+    head = parse_column_head(f"# {json.dumps({**fields, 'start_time': '2026-01-02T03:04:05'})}\n".encode())
     assert head is not None
     assert head.start_ns == 1_767_323_045_000_000_000
     for text in (b"", b"#\n", b"# {\n", b'# {"container_names_enabled": [}\n', b'# ["container"]\n', b"a;b 3\n"):

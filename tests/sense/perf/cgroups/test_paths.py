@@ -10,9 +10,9 @@ from necroscope.sense.perf.cgroups.paths import CgroupPaths
 from necroscope.sense.perf.format.walk import Block
 
 
-def records(*told: tuple[int, str]) -> Block:
+def records(*named: tuple[int, str]) -> Block:
     parts = []
-    for number, path in told:
+    for number, path in named:
         text = path.encode() + b"\0"
         text += bytes(-len(text) % 8)
         parts.append(struct.pack("<IHHQ", 19, 0, 16 + len(text), number) + text)

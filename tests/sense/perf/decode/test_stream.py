@@ -127,7 +127,7 @@ def test_a_child_inherits_from_a_parent_nobody_sampled() -> None:
     assert recorded.stacks(rows) == [(("[unknown]", "middle"),)]
 
 
-def test_tasks_are_told() -> None:
+def test_tasks_are_reported() -> None:
     rows, _ = decode(on.comm(0, 1, "there already"), on.fork(5, 8, 1), on.comm(6, 8, "x", by_exec=True), on.exit(7, 8))
     [batch] = [row for row in rows if isinstance(row, TaskBatch)]
     assert [TaskBatch.KINDS[kind] for kind in batch.kind.tolist()] == ["fork", "exec", "exit"]
@@ -186,7 +186,7 @@ def test_a_stack_is_handed_out_once() -> None:
     assert len(recorded.stacks(rows)) == 3
 
 
-def test_modules_and_unknown_frames_are_told_apart() -> None:
+def test_modules_and_unknown_frames_are_distinguished() -> None:
     chain = (KERNEL, 0xFFFFFFFFC0000010, 0xFFFFFFFF90000000, 0xFFFFFFFFFF000000, USER, 0x1234)
     rows, _ = decode(on.sample(10, 1, chain), symbols=kernel())
     assert recorded.stacks(rows) == [
@@ -383,7 +383,7 @@ def test_a_process_is_asked_for_once_and_followed_from_then_on() -> None:
 # -- what is missing --------------------------------------------------------------------------------
 
 
-def test_losses_and_throttling_are_told() -> None:
+def test_losses_and_throttling_are_reported() -> None:
     throttle = struct.pack("<QQQ", 25, 7, 7) + on.trailer(25)
     lost_samples = struct.pack("<Q", 9) + on.trailer(40)
     rows, decoder = decode(
@@ -396,7 +396,7 @@ def test_losses_and_throttling_are_told() -> None:
     assert decoder.stats.lost == 132
 
 
-def test_garbage_is_skipped_to_the_next_round_and_told() -> None:
+def test_garbage_is_skipped_to_the_next_round_and_reported() -> None:
     garbage = b"\xff" * 100
     rows, decoder = decode(on.sample(10, 1), garbage, on.sample(20, 1), round_end(), on.sample(30, 1))
     assert [line[4] for line in recorded.samples(rows)] == [10, 30]

@@ -84,14 +84,14 @@ def test_a_branch_stack_that_does_not_fit_its_record_is_broken() -> None:
     assert (decoder.stats.broken, decoder.stats.samples) == (1, 0)
 
 
-def test_stacks_that_were_copied_for_dwarf_are_counted_and_told() -> None:
+def test_stacks_that_were_copied_for_dwarf_are_counted_and_reported() -> None:
     with PerfData(recorded.FOLDER / "dwarf.data") as recording:
         stacks = recorded.stacks(recording.rows())
-        told = [note for note in recording.notes() if "--call-graph dwarf" in note]
+        notes = [note for note in recording.notes() if "--call-graph dwarf" in note]
         left = recording.stats.left_stacks
     assert 0 < left <= len(stacks)
-    assert told
-    assert told[0].startswith(f"{left:,} samples have only the innermost function")
+    assert notes
+    assert notes[0].startswith(f"{left:,} samples have only the innermost function")
     assert all(stacks), "the sampled instruction and the kernel's part stay"
 
 

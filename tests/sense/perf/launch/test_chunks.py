@@ -45,7 +45,7 @@ def test_plenty_is_due_at_once(due_in: Callable[[float], None]) -> None:
     assert time.monotonic() - began < 5.0
 
 
-def test_the_end_is_told_when_all_was_taken(due_in: Callable[[float], None]) -> None:
+def test_the_end_is_reported_when_all_was_taken(due_in: Callable[[float], None]) -> None:
     due_in(60.0)
     some = Chunks(1000, 100)
     some.put(b"rest")

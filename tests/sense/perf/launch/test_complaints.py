@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.sense.host import Host
-from necroscope.sense.perf.launch.complaints import blamed, essence, first_sentence, forbidden
+from necroscope.sense.perf.launch.complaints import first_sentence, forbidden, refused_feature, without_usage
 from necroscope.sense.perf.launch.options import PerfOptions, named
 from stage import perf_shim
 
@@ -44,17 +44,17 @@ BAD_TERM = (
 )
 def test_the_feature_that_perf_complains_of(said: str, feature: str | None) -> None:
     options = PerfOptions().without(named(["control"])) if feature == "signal" else PerfOptions()
-    found = blamed(essence(said.encode()), options)
+    found = refused_feature(without_usage(said.encode()), options)
     assert (found.name if found else None) == feature
 
 
 def test_what_was_not_asked_for_is_not_to_blame() -> None:
-    said = essence(perf_shim.NO_NAME.encode())
+    said = without_usage(perf_shim.NO_NAME.encode())
     first = PerfOptions().without(named(["named"]))
-    second = blamed(said, first)
+    second = refused_feature(said, first)
     assert second is not None
     assert second.name == "own-frequency"
-    assert blamed(said, first.without([second])) is None
+    assert refused_feature(said, first.without([second])) is None
 
 
 def test_the_first_sentence_is_the_one_that_says_something() -> None:

@@ -80,7 +80,7 @@ def test_a_trial_opens_no_cpu_and_ends_by_itself() -> None:
     assert command.endswith("--output - -- true")
 
 
-def test_what_is_missing_is_told_one_by_one_with_its_cost() -> None:
+def test_what_is_missing_is_recorded_one_by_one_with_its_cost() -> None:
     asked = PerfOptions()
     assert asked.lacking(asked) == []
     assert asked.without(named(["named"])).lacking(asked) == [], "costs nothing"
@@ -89,7 +89,7 @@ def test_what_is_missing_is_told_one_by_one_with_its_cost() -> None:
     assert ids.startswith("mappings carry no build ids")
 
 
-def test_of_the_ways_to_wake_perf_the_one_that_was_taken_is_told() -> None:
+def test_of_the_ways_to_wake_perf_the_one_that_was_taken_is_reported() -> None:
     asked = PerfOptions()
     signal, sample = asked.without(named(["control"])), asked.without(named(["control", "signal"]))
     assert (signal.wakes, sample.wakes) == (BY_SIGNAL, BY_SAMPLE)

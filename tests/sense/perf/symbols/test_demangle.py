@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ctypes.util import find_library
+
 import pytest
 
 from necroscope.sense.perf.symbols import demangle as module
 from necroscope.sense.perf.symbols.demangle import demangle
 
-needs_library = pytest.mark.skipif(module._library() is None, reason="no C++ runtime here")
+needs_library = pytest.mark.skipif(find_library("stdc++") is None, reason="no C++ runtime here (Debian: libstdc++6)")
 
 
 @needs_library
@@ -32,7 +34,7 @@ def test_names_are_readable_and_short(mangled: str, readable: str) -> None:
     assert demangle(mangled) == readable
 
 
-@pytest.mark.parametrize("name", ["main", "_start", "_Znot mangled", "_RNvC5crate4main", "_Z" + "N" * 5000, ""])
+@pytest.mark.parametrize("name", ["main", "_start", "_Znot mangled", "_RNvC5crate", "_Z" + "N" * 5000, ""])
 def test_other_names_stay(name: str) -> None:
     assert demangle(name) == name
 

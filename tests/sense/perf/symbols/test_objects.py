@@ -39,7 +39,7 @@ def test_a_file_is_recognised_by_its_build_id(library: Path) -> None:
     assert files.table(mapped(library, build_id="00" * 20)) is None
 
 
-def test_a_build_id_told_elsewhere_counts_too(library: Path) -> None:
+def test_a_build_id_from_elsewhere_counts_too(library: Path) -> None:
     files = ObjectFiles(Host())
     files.build_ids = {str(library): "11" * 20}
     assert files.table(mapped(library)) is None

@@ -16,7 +16,6 @@ from necroscope.sense.perf.format.header import parse_header
 from necroscope.sense.perf.format.layout import Sample
 from necroscope.sense.perf.format.recording import Recording
 from necroscope.sense.perf.tasks.address_spaces import locate, overlapping
-from necroscope.sense.perf.tasks.tasks import TaskChanges, Tasks
 from necroscope.sense.perf.tasks.timeline import Timeline
 
 rows = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20), st.integers(0, 9)), max_size=8)
@@ -71,15 +70,6 @@ def test_a_timeline_forgets_the_oldest() -> None:
         line.set(task, 1, 7)
     line.shrink(40)
     assert sorted(line.now) == list(range(80, 100))
-
-
-def test_tasks_may_be_told_where_a_process_is() -> None:
-    tasks = Tasks(lambda pid: "/asked")
-    tasks.set_cgroup(5, "/told")
-    none = np.zeros(0, np.int64)
-    tasks.apply(TaskChanges(None, none, None, none, []), np.array([5, 6], np.uint32))
-    codes = tasks.cgroups(np.array([5, 6], np.uint32), np.array([1, 2])).tolist()
-    assert [tasks.cgroup_names.texts[code] for code in codes] == ["/told", "/asked"]
 
 
 def test_codes_are_made_small() -> None:

@@ -14,7 +14,7 @@ import re
 from datetime import UTC, datetime
 
 from necroscope import clock
-from necroscope.sense.importers.logs.file_name_day import day_in_name
+from necroscope.sense.importers.file_name_times import day_in_name
 from necroscope.sense.importers.logs.stamps import MINUTE_NS, S, with_year
 from necroscope.sense.importers.sysstat.times import midnight_s
 

@@ -23,12 +23,12 @@ from necroscope.sense.importers.logs.dates import LogDates
 from necroscope.sense.importers.logs.stamps import MINUTE_NS, S, Stamped, looks_dated, parse_line
 from necroscope.sense.importers.logs.symptoms import KernelLine, SymptomReader
 from necroscope.sense.importers.rows import LogEvent
-from necroscope.sense.importers.source import LOCAL, NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import LOCAL, NO_PLACING, Placing, Source
 
 _SLEW = 500e-6  # what a free-running clock may be off
 _HOSTS = 64
 _RECORD_BYTES = 4096
-_TOLD = 40
+_EXCERPT_BYTES = 40
 # Lines that tell the wall clock: the real-time clock read at boot, records of the audit system.
 _ANCHOR = re.compile(rb"setting system clock to .{1,40}\((\d{9,11})\)|audit\((\d{9,11})\.(\d{3}):\d{1,12}\)")
 # What journalctl and pagers write between lines.
@@ -38,7 +38,7 @@ _BETWEEN = (b"-- ", b"...skipping")
 class Dmesg:
     """One log. `hosts` are those that its lines name; `lines` how many were the kernel's."""
 
-    def __init__(self, file: Path | BinaryIO, placing: Placing = NOTHING_TOLD, source_name: str = "dmesg") -> None:
+    def __init__(self, file: Path | BinaryIO, placing: Placing = NO_PLACING, source_name: str = "dmesg") -> None:
         self._file = file
         self._placing = placing
         self._symptoms = SymptomReader(source_name)
@@ -120,7 +120,7 @@ class Dmesg:
         elif looks_dated(line):
             self._undated += 1
             self._odd_date = self._odd_date or "".join(
-                char if char.isprintable() else " " for char in line[:_TOLD].decode("utf-8", "ignore")
+                char if char.isprintable() else " " for char in line[:_EXCERPT_BYTES].decode("utf-8", "ignore")
             )
         else:
             self._untimed += 1
@@ -186,14 +186,14 @@ class Dmesg:
         arrived_ns: int | None = None
         with Source(self._file) as source:
             for line in source.lines():
-                told = _ANCHOR.search(line)
-                if told is None and not line.startswith((b"20", b'{"log"')):
+                anchor = _ANCHOR.search(line)
+                if anchor is None and not line.startswith((b"20", b'{"log"')):
                     continue
                 found = parse_line(line)
                 if found is None or found.clock != "boot":
                     continue
-                if told is not None:
-                    offset_ns = int(told[1] or told[2]) * S + int(told[3] or 0) * 1_000_000 - found.stamp_ns
+                if anchor is not None:
+                    offset_ns = int(anchor[1] or anchor[2]) * S + int(anchor[3] or 0) * 1_000_000 - found.stamp_ns
                 if found.arrived_ns is not None:
                     late_ns = found.arrived_ns - found.stamp_ns
                     arrived_ns = late_ns if arrived_ns is None else min(arrived_ns, late_ns)

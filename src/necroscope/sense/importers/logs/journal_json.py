@@ -2,7 +2,7 @@
 
     {"__REALTIME_TIMESTAMP":"1794852202056570","_TRANSPORT":"kernel","MESSAGE":"ena 0000:20:03.0 eth0: ...",...}
 
-What systemd says is told by its message ids, which are part of its catalogue; texts differ by version and language.
+Messages of systemd are recognised by their ids, which are part of its catalogue; texts differ by version and language.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import BinaryIO
 from necroscope.errors import BadInput
 from necroscope.sense.importers.logs.symptoms import KernelLine, SymptomReader
 from necroscope.sense.importers.rows import LogEvent
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import NO_PLACING, Placing, Source
 from necroscope.sense.systemd.journal import Entry, field
 
 SOURCE = "journal"
@@ -36,7 +36,7 @@ _UNITS = {
 class JournalJson:
     """One export of the journal. `hosts` are those that its entries name."""
 
-    def __init__(self, file: Path | BinaryIO, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, file: Path | BinaryIO, placing: Placing = NO_PLACING) -> None:
         self._file = file
         self._placing = placing
         self._symptoms = SymptomReader(SOURCE)

@@ -55,7 +55,7 @@ class RayLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RayEvent:
     """What a line tells: the kind of event, and whom it is about (an id, or empty); a process and for how long nothing
     was heard, where it names them."""
 
@@ -174,7 +174,7 @@ def parse_line(line: bytes) -> RayLine:
     return RayLine(None, line)
 
 
-def told(text: bytes) -> Told | None:
+def ray_event(text: bytes) -> RayEvent | None:
     """The failure that a message tells of, or None. What follows its first 8 KiB tells nothing."""
     text = text[:_LIMIT]
     if _ANY.search(text) is None:
@@ -182,7 +182,7 @@ def told(text: bytes) -> Told | None:
     for pattern in PATTERNS:
         if (found := pattern.regex.search(text)) is not None:
             named = found.groupdict()
-            return Told(
+            return RayEvent(
                 pattern.kind,
                 (found[1] or b"").decode("utf-8", "replace"),
                 pid=int(named["pid"]) if named.get("pid") else None,

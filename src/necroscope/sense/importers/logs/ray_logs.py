@@ -3,7 +3,7 @@
     for event in RayLogs(path).rows(): ...
 
 Ray writes local times without a zone: `clock_offset_ns` is what to add, where no line tells UTC too. What one failure
-says in several lines is told once. An actor that ended because its program or its owner asked for it is no failure.
+says in several lines is one event. An actor that ended because its program or its owner asked for it is no failure.
 Tracebacks have no time of their own: that of the line before counts, with an uncertainty of a minute.
 """
 
@@ -15,9 +15,9 @@ from typing import BinaryIO, TypeVar
 
 from necroscope.errors import BadInput
 from necroscope.sense.importers.logs.dates import LogDates
-from necroscope.sense.importers.logs.ray_lines import RayLine, intended_actor, parse_line, told
+from necroscope.sense.importers.logs.ray_lines import RayLine, intended_actor, parse_line, ray_event
 from necroscope.sense.importers.rows import LogEvent
-from necroscope.sense.importers.source import LOCAL, NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import LOCAL, NO_PLACING, Placing, Source
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -32,11 +32,11 @@ _TEXT = 500
 class RayLogs:
     """One log file of a Ray node."""
 
-    def __init__(self, file: Path | BinaryIO, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, file: Path | BinaryIO, placing: Placing = NO_PLACING) -> None:
         self._file = file
         self._placing = placing
         self._source: Source | None = None
-        self._last_told: dict[tuple[str, str], int] = {}
+        self._last_event_ns: dict[tuple[str, str], int] = {}
         self._intended: dict[str, None] = {}
         self._dates = LogDates(placing.at_ns, "", None)
         self._west_ns: int | None = None
@@ -71,7 +71,7 @@ class RayLogs:
                     self.lines += 1
                     latest_ns = self._utc(line, line.at_ns)
                 yield from self._event(line, latest_ns)
-        if not self.lines and not self._last_told and not self.undated:
+        if not self.lines and not self._last_event_ns and not self.undated:
             raise BadInput(f"{source.name} has no line of a Ray log")
 
     def _utc(self, line: RayLine, at_ns: int) -> int:
@@ -88,15 +88,15 @@ class RayLogs:
         if actor := intended_actor(line.text):
             _remember(self._intended, actor, None)
             return
-        found = told(line.text)
+        found = ray_event(line.text)
         if found is None or found.subject in self._intended:
             return
         if at_ns is None:
             self.undated += 1
             return
         key = (found.kind, found.subject)
-        before_ns = self._last_told.get(key)
-        _remember(self._last_told, key, at_ns)
+        before_ns = self._last_event_ns.get(key)
+        _remember(self._last_event_ns, key, at_ns)
         # A failed health check counts down: each is news.
         if before_ns is not None and at_ns - before_ns < (1 if found.kind == "ray-health-check-failed" else _AGAIN_NS):
             return

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from necroscope.clock import ClockReading
-from necroscope.sense.importers.rows import LogEvent, told
+from necroscope.sense.importers.rows import LogEvent, log_event
 from necroscope.sense.log.episodes import Episode
 from necroscope.sense.log.joining import Joiner
 from necroscope.sense.log.kernel_log import to_symptom
@@ -60,19 +60,19 @@ class SymptomReader:
         if len(self._waiting) >= _CHUNK:
             self._joiner.feed(self._waiting)
             self._waiting.clear()
-            yield from self._told(self._joiner.settled())
+            yield from self._events(self._joiner.settled())
 
     def finish(self) -> Iterator[LogEvent]:
         """What still waits for further lines."""
         self._joiner.feed(self._waiting)
         self._waiting.clear()
-        yield from self._told(self._joiner.take())
+        yield from self._events(self._joiner.take())
         self._joiner = Joiner(catalogue())
         self._latest = 0
 
-    def _told(self, episodes: Iterable[Episode]) -> Iterator[LogEvent]:
+    def _events(self, episodes: Iterable[Episode]) -> Iterator[LogEvent]:
         clock = self._clock
         for episode in episodes if clock is not None else ():
             symptom = to_symptom(episode, clock)  # type: ignore[arg-type]
             uncertainty_ns = max(symptom.uncertainty_ns, self._uncertainty_ns)
-            yield told(replace(symptom, source=self._source, uncertainty_ns=uncertainty_ns))
+            yield log_event(replace(symptom, source=self._source, uncertainty_ns=uncertainty_ns))

@@ -39,29 +39,29 @@ class ScriptHead:
 
 def parse_head_comments(text: bytes) -> ScriptHead:
     """The comments of a file's beginning; of a file without any, nothing is known."""
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     events: list[tuple[str, int | None]] = []
     for name, value in _LINE.findall(text):
         key, said = name.decode().strip(), value.decode("utf-8", "replace").strip()
         if key == "event" and (found := _EVENT.match(said)):
             events.append((found[1], int(found[2]) if "freq = 1" in found[3] else None))
-        told.setdefault(key, said)
-    reference = _REFERENCE.search(told.get("reference time", ""))
+        fields.setdefault(key, said)
+    reference = _REFERENCE.search(fields.get("reference time", ""))
     return ScriptHead(
-        hostname=told.get("hostname", ""),
-        captured_ns=_date(told.get("captured on", "")),
-        first_ns=_stamp(told.get("time of first sample", "")),
-        last_ns=_stamp(told.get("time of last sample", "")),
+        hostname=fields.get("hostname", ""),
+        captured_ns=_date(fields.get("captured on", "")),
+        first_ns=_stamp(fields.get("time of first sample", "")),
+        last_ns=_stamp(fields.get("time of last sample", "")),
         offset_ns=_ns(reference[1], reference[2]) - _ns(reference[3], reference[4]) if reference else None,
-        frequency=_frequency(told.get("cmdline", ""), events),
+        frequency=_frequency(fields.get("cmdline", ""), events),
         events=tuple(name for name, _ in events if not name.startswith("dummy")),
     )
 
 
 def _frequency(cmdline: str, events: list[tuple[str, int | None]]) -> int | None:
     asked = _FREQUENCY.search(cmdline)
-    told = next((frequency for _, frequency in events if frequency), None)
-    return told or (int(asked[1]) if asked else None) or None
+    declared = next((frequency for _, frequency in events if frequency), None)
+    return declared or (int(asked[1]) if asked else None) or None
 
 
 def _stamp(text: str) -> int | None:

@@ -21,12 +21,12 @@ from typing import Self
 import numpy as np
 
 from necroscope.errors import BadInput
-from necroscope.sense.importers.ahead import is_perf_data
 from necroscope.sense.importers.perf_script.head import ScriptHead, parse_head_comments
 from necroscope.sense.importers.perf_script.lines import parse_head
 from necroscope.sense.importers.perf_script.samples import ScriptDecoder, ScriptStats
 from necroscope.sense.importers.placement import Clocks, Placement, placement
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.read_ahead import is_perf_data
+from necroscope.sense.importers.source import NO_PLACING, Placing, Source
 from necroscope.sense.perf.rows import Lost
 from necroscope.sense.perf.samples import SampleBatch
 
@@ -50,7 +50,7 @@ class NoTimes(BadInput):
 class PerfScript:
     """One file. `BadInput` when its beginning holds no sample."""
 
-    def __init__(self, path: Path, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, path: Path, placing: Placing = NO_PLACING) -> None:
         self.path = path
         self._placing = placing
         with Source(path) as source:
@@ -82,7 +82,7 @@ class PerfScript:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact. The same for every piece of the file.
 
-        Exact when the user told it, when perf noted both clocks, or when the times are UTC; else by the best witness
+        Exact when the user gave it, when perf noted both clocks, or when the times are UTC; else by the best witness
         there is (`placement`).
         """
         if self._placed is None:
@@ -118,9 +118,9 @@ class PerfScript:
         """Whether several processes can read a piece each."""
         return not self.packing
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again."""
-        self._decoder.tell_stacks_again()
+        self._decoder.emit_stacks_again()
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

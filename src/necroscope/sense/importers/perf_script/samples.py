@@ -65,7 +65,7 @@ class ScriptDecoder:
         self._lost.clear()
         self._bound()
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again. Between two blocks only."""
         self._chains.forget()
 

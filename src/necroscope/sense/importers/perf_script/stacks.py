@@ -95,7 +95,7 @@ class Chains(dict[bytes, int]):
             return NOT_A_CHAIN
 
     def of_lines(self, lines: Iterable[bytes]) -> int:
-        """The number of a stack whose lines were told apart already."""
+        """The number of a stack whose lines were split already."""
         return self._number(tuple(map(self._lines.number, lines)))
 
     def take_fresh(self) -> tuple[Stack, ...]:

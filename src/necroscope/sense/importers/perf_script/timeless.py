@@ -26,7 +26,7 @@ from necroscope.sense.importers.perf_script.lines import parse_frame
 from necroscope.sense.importers.perf_script.stacks import Chains
 from necroscope.sense.importers.placement import Clocks, Placement, placement
 from necroscope.sense.importers.profiles.folded import EVENT, WINDOW_NS
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import NO_PLACING, Placing, Source
 from necroscope.sense.perf.decode.interning import Names, recoded
 from necroscope.sense.perf.samples import SampleBatch
 
@@ -70,7 +70,7 @@ class TimelessScript:
 
     divisible = False
 
-    def __init__(self, path: Path, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, path: Path, placing: Placing = NO_PLACING) -> None:
         self.path = path
         with Source(path) as source:
             self.size = source.size
@@ -88,7 +88,7 @@ class TimelessScript:
         self.samples = self.odd_lines = 0
 
     def utc_offset_ns(self) -> tuple[int, bool]:
-        """Where the window begins; never exact, unless the user told it."""
+        """Where the window begins; never exact, unless the user gave it."""
         if self._placed is None:
             name, captured_ns = self.path.name, self._head.captured_ns
             clocks = Clocks(name, int, lambda: self._window_ns, self._modified_ns, captured_ns=captured_ns)
@@ -101,7 +101,7 @@ class TimelessScript:
         odd = f"{self.odd_lines:,} lines could not be understood" if self.odd_lines else ""
         return tuple(filter(None, (LOST, placed, *self._cut, odd)))
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Hand out all stacks anew when they come again."""
         self._chains.forget()
 

@@ -29,7 +29,7 @@ from necroscope.sense.importers.profiles.folded_lines import (
     parse_column_head,
     parse_line,
 )
-from necroscope.sense.importers.source import NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import NO_PLACING, Placing, Source
 from necroscope.sense.perf.samples import UNKNOWN, SampleBatch, Stack, canonical_frame, stack_id
 from necroscope.sense.perf.symbols.jit import JIT_MODULE
 
@@ -68,7 +68,7 @@ class Folded:
     def __init__(
         self,
         file: Path | BinaryIO,
-        placing: Placing = NOTHING_TOLD,
+        placing: Placing = NO_PLACING,
         window_ns: int = WINDOW_NS,
         event: str = EVENT,
     ) -> None:
@@ -90,10 +90,10 @@ class Folded:
     def notes(self) -> tuple[str, ...]:
         """What is lost, in sentences."""
         head, scale = self._survey.head, self._survey.scale
-        fractions = f"counts have fractions: of each, {scale:,} times as many samples are told, so that none is lost"
+        fractions = f"counts have fractions: of each, {scale:,} times as many samples are counted, so that none is lost"
         said = (
             (True, LOST),
-            (head, "applications and containers are told by gProfiler in words only: containers are kept as frames"),
+            (head, "applications and containers are named by gProfiler in words only: containers are kept as frames"),
             (scale > 1, fractions),
             (self.odd_lines, f"{self.odd_lines:,} lines were no folded stacks"),
         )
@@ -147,8 +147,8 @@ class Folded:
         return self._survey.head.columns if self._survey.head is not None else 0
 
     def _start_ns(self, source: Source) -> int:
-        told = self._survey.head.start_ns if self._survey.head is not None else None
-        start_ns = next((one for one in (self._at_ns, told, source.modified_ns) if one is not None), None)
+        declared_ns = self._survey.head.start_ns if self._survey.head is not None else None
+        start_ns = next((one for one in (self._at_ns, declared_ns, source.modified_ns) if one is not None), None)
         if start_ns is None:
             raise BadInput(f"{source.name} has no date", "say with --at where to put folded stacks")
         return start_ns

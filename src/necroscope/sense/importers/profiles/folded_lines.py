@@ -59,17 +59,17 @@ def parse_column_head(text: bytes) -> ColumnHead | None:
     if not first.startswith(b"#") or b'"container' not in first[:HEAD_BYTES]:
         return None
     try:
-        told: Any = json.loads(first[1:])
+        head: Any = json.loads(first[1:])
     except (ValueError, RecursionError):
-        told = {"application_metadata_enabled": b'"application_metadata_enabled": true' in first}
-    if not isinstance(told, dict):
+        head = {"application_metadata_enabled": b'"application_metadata_enabled": true' in first}
+    if not isinstance(head, dict):
         return None
-    inner = told.get("metadata")
+    inner = head.get("metadata")
     metadata = inner if isinstance(inner, dict) else {}
     arguments = metadata.get("run_arguments")
     version = arguments.get("profile_api_version") if isinstance(arguments, dict) else None
-    columns = 0 if version == "v1" else 1 + (told.get("application_metadata_enabled") is True)
-    start = metadata.get("start_time", told.get("start_time"))
+    columns = 0 if version == "v1" else 1 + (head.get("application_metadata_enabled") is True)
+    start = metadata.get("start_time", head.get("start_time"))
     return ColumnHead(columns, str(metadata.get("hostname") or "")[:256], _time(start))
 
 

@@ -21,7 +21,7 @@ from typing import BinaryIO, Self
 from necroscope.errors import BadInput, Unavailable
 from necroscope.sense.host import Host
 from necroscope.sense.importers.placement import Clocks, Placement, placement
-from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, OPEN_IT, Placing
+from necroscope.sense.importers.source import CUT_SHORT, NO_PLACING, OPEN_IT, Placing
 from necroscope.sense.perf.decode.intake import Stats
 from necroscope.sense.perf.decode.stream import Decoder
 from necroscope.sense.perf.format.header import FileHeader, parse_header, read_events, read_features
@@ -54,7 +54,7 @@ class PerfData:
         path: Path,
         host: Host | None = None,
         kallsyms: Path | None = None,
-        placing: Placing = NOTHING_TOLD,
+        placing: Placing = NO_PLACING,
         plain: BinaryIO | None = None,
     ) -> None:
         self.path = path
@@ -116,9 +116,9 @@ class PerfData:
         )
         return tuple(sentence for holds, sentence in said if holds)
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
-        self._decoder.tell_stacks_again()
+        self._decoder.emit_stacks_again()
 
     @property
     def progress(self) -> float:
@@ -128,7 +128,7 @@ class PerfData:
     def utc_offset_ns(self) -> tuple[int, bool]:
         """What to add to `at_ns` to get UTC, and whether that is exact.
 
-        Exact when the user told it or perf noted both clocks (`--clockid`), else by the best witness there is
+        Exact when the user gave it or perf noted both clocks (`--clockid`), else by the best witness there is
         (`placement`). Of a stream that is known from its first sample on.
         """
         offset_ns = self.recording.realtime_offset_ns
@@ -273,8 +273,8 @@ class PerfData:
     def _choose_kernel_of_stream(self) -> None:
         """A stream tells its kernel on the way: as soon as it is another one, this machine's names are not its."""
         if self._header.pipe and self._kallsyms is None and self.symbols.knows_kernel:
-            told = self.recording
-            if told.release and not self._same_release(told.release):
+            recording = self.recording
+            if recording.release and not self._same_release(recording.release):
                 self.symbols.use_kernel(None)
                 self._no_names = _OTHER_KERNEL
 

@@ -20,7 +20,7 @@ from necroscope.sense.importers.frame_names import frame_name
 from necroscope.sense.importers.perf_script.lines import named_module
 from necroscope.sense.importers.profiles.folded import EVENT, WINDOW_NS
 from necroscope.sense.importers.profiles.protobuf_wire import Malformed, Value, fields, numbers, signed
-from necroscope.sense.importers.source import CUT_SHORT, NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import CUT_SHORT, NO_PLACING, Placing, Source
 from necroscope.sense.perf.decode.interning import Names, recoded
 from necroscope.sense.perf.samples import UNKNOWN, SampleBatch, Stack, canonical_frame
 
@@ -86,7 +86,7 @@ class _Rows:
 class Pprof:
     """One file, held whole: 256 MiB unpacked at most."""
 
-    def __init__(self, path: Path, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, path: Path, placing: Placing = NO_PLACING) -> None:
         self._path = path
         self._at_ns = placing.at_ns
         self._data = b""
@@ -162,27 +162,27 @@ class Pprof:
         elif number == _STRING:
             found.strings.append(value)
         elif number == _TYPES:
-            told = self._told(value)
-            found.types.append((told.get(1, 0), told.get(2, 0)))
+            values = self._integers(value)
+            found.types.append((values.get(1, 0), values.get(2, 0)))
         elif number == _MAPPING:
-            told = self._told(value)
-            found.mappings[told.get(1, 0)] = told.get(5, 0)
+            values = self._integers(value)
+            found.mappings[values.get(1, 0)] = values.get(5, 0)
         elif number == _FUNCTION:
-            told = self._told(value)
-            found.functions[told.get(1, 0)] = told.get(2, 0) or told.get(3, 0)
+            values = self._integers(value)
+            found.functions[values.get(1, 0)] = values.get(2, 0) or values.get(3, 0)
         elif number == _LOCATION:
             self._location(found, value)
 
-    def _told(self, place: tuple[int, int]) -> dict[int, int]:
+    def _integers(self, place: tuple[int, int]) -> dict[int, int]:
         """The numbers of a message; of one that is damaged, those before it."""
-        told: dict[int, int] = {}
+        values: dict[int, int] = {}
         try:
             for number, value in fields(self._data, *place):
                 if isinstance(value, int):
-                    told[number] = value
+                    values[number] = value
         except Malformed:
             pass
-        return told
+        return values
 
     def _location(self, found: _Profile, place: tuple[int, int]) -> None:
         lines: list[int] = []
@@ -190,7 +190,7 @@ class Pprof:
         try:
             for number, value in fields(self._data, *place):
                 if number == 4 and isinstance(value, tuple):
-                    lines.append(self._told(value).get(1, 0))
+                    lines.append(self._integers(value).get(1, 0))
                 elif isinstance(value, int):
                     identity, mapping = (value if number == 1 else identity), (value if number == 2 else mapping)
         except Malformed:
@@ -205,7 +205,7 @@ class Pprof:
         return frame_name(self._data[start : min(end, start + (64 << 10))])
 
     def _column(self) -> int:
-        """Which of a sample's values counts; the others are told as lost."""
+        """Which of a sample's values counts; the others are noted as lost."""
         kinds = [self._text(kind) for kind, _ in self._profile.types]
         default = self._text(self._profile.default)
         chosen = next((kinds.index(one) for one in ("samples", default) if one in kinds), max(0, len(kinds) - 1))
@@ -226,7 +226,7 @@ class Pprof:
                 elif number == 2:
                     values += map(signed, numbers(self._data, value))
                 elif number == 3 and isinstance(value, tuple):
-                    labels.append(self._told(value))
+                    labels.append(self._integers(value))
         except Malformed:
             values = []
         weight = values[column] if column < len(values) else -1

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from necroscope.errors import BadInput
 from necroscope.quantity import span
 from necroscope.sense.importers.rows import SignalsAt
-from necroscope.sense.importers.source import CUT_SHORT, LOCAL, NOTHING_TOLD, Placing, Source
+from necroscope.sense.importers.source import CUT_SHORT, LOCAL, NO_PLACING, Placing, Source
 from necroscope.sense.importers.sysstat.times import DAY_S, S, Stamp, first_day, midnight_s, read_stamp
 from necroscope.sense.numbers import MAX_CPUS
 from necroscope.vocabulary.model import Sample
@@ -35,7 +35,7 @@ _MODES = {
     "system": "system", "iowait": "iowait", "irq": "irq", "soft": "softirq", "steal": "steal", "idle": "idle",
 }  # fmt: skip
 _NO_TIME, _NO_CORE = "their time is not understood", "they tell of no single core (-P ALL)"
-_BACK, _LENGTH = "their time goes back, or they overlap", "how long they were is not told, or more than a day"
+_BACK, _LENGTH = "their time goes back, or they overlap", "how long they were is not given, or more than a day"
 _MAKE = "make it with `mpstat -P ALL 1 -o JSON`"
 
 Loads = dict[str, dict[str, float]]
@@ -53,7 +53,7 @@ class _Interval:
 class Mpstat:
     """One file of sysstat. `host` is the one it was read from."""
 
-    def __init__(self, file: Path | BinaryIO, placing: Placing = NOTHING_TOLD) -> None:
+    def __init__(self, file: Path | BinaryIO, placing: Placing = NO_PLACING) -> None:
         self._placing = placing
         with Source(file) as source:
             self._name, self._written_ns = source.name, source.modified_ns

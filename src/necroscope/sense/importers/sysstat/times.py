@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from necroscope.sense.importers.logs.file_name_day import day_in_name
+from necroscope.sense.importers.file_name_times import day_in_name
 
 S = 1_000_000_000
 DAY_S = 86_400
@@ -29,7 +29,7 @@ _MORNING = ("am", "a.m.", "上午", "오전", "午前", "πμ")
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """When an interval ended: seconds since 1970, as if its clock showed UTC, or since midnight where `dated` is False.
-    `length_s` is 0 where it is not told. `utc`: None where the file does not say."""
+    `length_s` is 0 where it is not known. `utc`: None where the file does not say."""
 
     at_s: int
     dated: bool
@@ -46,10 +46,10 @@ def read_stamp(stamp: Any) -> Stamp | None:
     length_s = length if isinstance(length, int) and 0 < length <= DAY_S else 0
     zone = stamp.get("tz")
     utc = bool(stamp["utc"]) if isinstance(stamp.get("utc"), int) else zone == "UTC" if isinstance(zone, str) else None
-    told = stamp.get("time")
-    if isinstance(told, str) and _EPOCH.fullmatch(told):
-        return Stamp(int(told), True, length_s, True)
-    second, days = time_of_day(told), dates(stamp.get("date"))
+    clock_time = stamp.get("time")
+    if isinstance(clock_time, str) and _EPOCH.fullmatch(clock_time):
+        return Stamp(int(clock_time), True, length_s, True)
+    second, days = time_of_day(clock_time), dates(stamp.get("date"))
     return Stamp(midnight_s(days[0]) + second, True, length_s, utc) if second is not None and days else None
 
 
@@ -106,11 +106,11 @@ def first_day(
 ) -> FirstDay | None:
     """The day of the first of `ends`, which tell the time of day only: by the user's word, the file's header, its name,
     the day on which it was written."""
-    told = list(ends)
+    stamps = list(ends)
     if at_ns is not None:
         return FirstDay(datetime.fromtimestamp(at_ns // S, UTC).date())
     # The header tells the day of the start.
-    later = timedelta(days=int(bool(told) and told[0].at_s < told[0].length_s))
+    later = timedelta(days=int(bool(stamps) and stamps[0].at_s < stamps[0].length_s))
     days = dates(header)
     if len(days) == 1 or (days and written_ns is None):
         return FirstDay(days[0] + later)
@@ -122,8 +122,8 @@ def first_day(
         return FirstDay(named, f"it has no date that is understood; {named} is taken from its name")
     if written_ns is None:
         return None
-    nights = sum(after.at_s + DAY_S // 2 < before.at_s for before, after in pairwise(told))
-    last_s = told[-1].at_s if told else 0
+    nights = sum(after.at_s + DAY_S // 2 < before.at_s for before, after in pairwise(stamps))
+    last_s = stamps[-1].at_s if stamps else 0
     ended_s = last_s + DAY_S * round((written_ns // S - last_s) / DAY_S)
     day = datetime.fromtimestamp(ended_s - nights * DAY_S, UTC).date()
     return FirstDay(day, f"it has no date that is understood; {day} is taken from when the file was written")

@@ -1,15 +1,14 @@
-"""Cgroups that come and go by the thousand: which records are told one by one, and which only as sums.
+"""Cgroups that come and go by the thousand: which are recorded one by one, and which only as sums.
 
 Whoever may make cgroups could otherwise fill the store and take a core of ours. Single records are paid for from a
-purse: `PURSE` of them at once, `EARNED_PER_S` for each second. While the purse is enough, everything is told; in a
-storm:
+budget: `BUDGET` of them at once, `REFILL_PER_S` for each second. While it is enough, all is recorded; in a storm:
 
 - a cgroup that was removed and released again within moments left nothing behind: it goes into a sum;
-- one that was not is told, after `HOLD_NS`, as long as the purse lasts, evenly over all of them: who leaks within a
-  storm is still seen, record by record;
-- what was told of a cgroup before decides: its removal and release are told as well, and never told halfway.
+- one that was not is recorded, after `HOLD_NS`, as long as the budget lasts, evenly over all of them: who leaks within
+  a storm is still seen, record by record;
+- a cgroup whose creation was recorded is recorded to its end, removal and release, and never halfway.
 
-Everything here is done on columns; a record becomes an object of Python only when it is told.
+Everything here is done on columns; a record becomes an object of Python only when it is recorded.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from necroscope.sense.perf.format.tables import joined
 from necroscope.sense.perf.format.tracepoints import Format
 from necroscope.sense.perf.rows import CgroupSum
 
-PURSE = 10_000
-EARNED_PER_S = 200
+BUDGET = 10_000
+REFILL_PER_S = 200
 HOLD_NS = 2 * 10**9
 KEYS_KEPT = 1 << 16
 HELD_MOST = 1 << 16
@@ -42,9 +41,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """What is told one by one, and sums that are complete. In a storm only some samples of tracepoints are kept."""
+    """`single`: records that are kept one by one; `sums` of the rest, complete. In a storm only
+    some samples of tracepoints are kept."""
 
-    told: RawRows | None
+    single: RawRows | None
     sums: tuple[CgroupSum, ...] = ()
     storm: bool = False
 
@@ -73,37 +73,37 @@ class _Keys:
 class CgroupChurn:
     """Sorts the records of one stream. `memory_root`: moves within other hierarchies matter to nobody."""
 
-    def __init__(self, memory_root: int | None = None, purse: int = PURSE, earned_per_s: int = EARNED_PER_S) -> None:
+    def __init__(self, memory_root: int | None = None, budget: int = BUDGET, refill_per_s: int = REFILL_PER_S) -> None:
         self._memory_root = memory_root
-        self._most, self._earned_per_s = purse, earned_per_s
-        self._purse = float(purse)
+        self._most, self._refill_per_s = budget, refill_per_s
+        self._budget = float(budget)
         self._newest_ns = 0
         self._held: RawRows | None = None
-        self._told, self._summed = _Keys(), _Keys()
+        self._single, self._summed = _Keys(), _Keys()
         self._sums = CgroupSums()
 
     def sort(self, raws: RawRows | None, formats: Mapping[int, Format], newest_ns: int) -> Sorted:
         """The records of one flush; `formats` by the number of the event, `newest_ns` the newest time of the flush."""
-        self._earn(newest_ns)
+        self._refill(newest_ns)
         parts = [part for part in (self._held, raws) if part is not None and len(part)]
         if not parts:
             return Sorted(None, self._sums.take(self._newest_ns))
         rows = joined(parts)
         columns = CgroupColumns.of(rows, formats)
-        if self._held is None and len(rows) <= self._purse:
-            self._purse -= len(rows)
+        if self._held is None and len(rows) <= self._budget:
+            self._budget -= len(rows)
             self._remember(columns)
             return Sorted(rows, self._sums.take(self._newest_ns))
         return self._in_storm(rows, columns)
 
-    def _earn(self, newest_ns: int) -> None:
+    def _refill(self, newest_ns: int) -> None:
         passed_s = max(0, newest_ns - self._newest_ns) / 1e9 if self._newest_ns else 0.0
         self._newest_ns = max(newest_ns, self._newest_ns)
-        self._purse = min(self._most, self._purse + passed_s * self._earned_per_s)
+        self._budget = min(self._most, self._budget + passed_s * self._refill_per_s)
 
     def _remember(self, columns: CgroupColumns) -> None:
-        self._told.add(columns.key[columns.kind == MKDIR])
-        self._told.forget(columns.key[columns.kind == RELEASE])
+        self._single.add(columns.key[columns.kind == MKDIR])
+        self._single.forget(columns.key[columns.kind == RELEASE])
 
     def _in_storm(self, rows: RawRows, columns: CgroupColumns) -> Sorted:
         """Decide for each cgroup, and thereby for all its records."""
@@ -111,17 +111,17 @@ class CgroupChurn:
         keys, place = _distinct(columns.key[life])
         kinds = columns.kind[life]
         made, removed, released = (_any(place[kinds == kind], keys.size) for kind in (MKDIR, RMDIR, RELEASE))
-        told = self._told.has(keys)
-        summed = self._summed.has(keys) & ~told
-        whole = removed & released & ~told & ~summed
-        still = ~(told | summed | whole)
+        single = self._single.has(keys)
+        summed = self._summed.has(keys) & ~single
+        whole = removed & released & ~single & ~summed
+        still = ~(single | summed | whole)
         late = columns.time[life] + np.uint64(HOLD_NS) <= np.uint64(self._newest_ns)
         due = still & (_any(place[late], keys.size) | (np.count_nonzero(still[place]) > HELD_MOST))
-        chosen = self._chosen(due, np.bincount(place, minlength=keys.size), told)
-        self._told.add(keys[chosen])
+        chosen = self._chosen(due, np.bincount(place, minlength=keys.size), single)
+        self._single.add(keys[chosen])
         self._summed.add(keys[due & ~chosen])
-        self._told.forget(keys[told & released])
-        kept = _at(life[(told | chosen)[place]], len(rows)) | self._moves(columns)
+        self._single.forget(keys[single & released])
+        kept = _at(life[(single | chosen)[place]], len(rows)) | self._moves(columns)
         held = _at(life[(still & ~due)[place]], len(rows))
         self._held = rows.take(held) if held.any() else None
         self._sums.add(columns, rows, life[(summed | (due & ~chosen))[place]], self._newest_ns)
@@ -129,15 +129,15 @@ class CgroupChurn:
         self._sums.add_whole(columns, rows, life[ended], made[place[ended]], self._newest_ns)
         return Sorted(rows.take(kept), self._sums.take(self._newest_ns), storm=True)
 
-    def _chosen(self, due: Mask, records: NDArray[np.int64], told: Mask) -> Mask:
-        """Of cgroups whose fate is open, as many as the purse pays for, evenly; it pays for those told before, too."""
-        self._purse = max(0.0, self._purse - int(records[told].sum()))
+    def _chosen(self, due: Mask, records: NDArray[np.int64], single: Mask) -> Mask:
+        """Of cgroups whose fate is open, as many as the budget pays for, evenly; it pays for recorded ones first."""
+        self._budget = max(0.0, self._budget - int(records[single].sum()))
         chosen = np.flatnonzero(due)
         wanted = int(records[chosen].sum())
-        if wanted > self._purse:
-            number = int(self._purse * chosen.size / wanted)
+        if wanted > self._budget:
+            number = int(self._budget * chosen.size / wanted)
             chosen = chosen[np.linspace(0, chosen.size - 1, number).astype(np.int64)] if number else chosen[:0]
-        self._purse = max(0.0, self._purse - int(records[chosen].sum()))
+        self._budget = max(0.0, self._budget - int(records[chosen].sum()))
         return _at(chosen, due.size)
 
     def _moves(self, columns: CgroupColumns) -> Mask:

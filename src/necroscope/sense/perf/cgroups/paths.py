@@ -27,14 +27,14 @@ U64s = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Records:
     """Records of some cgroups as they came, and their ids."""
 
     ids: U64s
     block: Block
 
     def path(self, cgroup: int) -> str | None:
-        """The path that was told last of a cgroup; None when nothing was."""
+        """The latest path of a cgroup; None when none is known."""
         found = np.flatnonzero(self.ids == np.uint64(cgroup))
         if not found.size:
             return None
@@ -50,22 +50,22 @@ class CgroupPaths:
         self.names = Names("")
         self._first_most, self._latest_most = first_most, latest_most
         self._number: OrderedDict[int, int] = OrderedDict()
-        self._first: list[_Told] = []
-        self._latest: list[_Told] = []
+        self._first: list[_Records] = []
+        self._latest: list[_Records] = []
 
     def add(self, records: Block) -> None:
         """Records of cgroups, in the order they came; those too short to hold an id are left out by the caller."""
         if not records.start.size:
             return
-        told = _Told(records.words[records.start + _HEADER_WORDS], records)
-        # An id that is told anew stands for another path, on kernels that use ids again.
+        part = _Records(records.words[records.start + _HEADER_WORDS], records)
+        # An id that comes again stands for another path, on kernels that use ids again.
         named = np.fromiter(self._number, np.uint64, len(self._number))
-        for one in named[np.isin(named, told.ids)].tolist():
+        for one in named[np.isin(named, part.ids)].tolist():
             del self._number[one]
         if _count(self._first) < self._first_most:
-            _append(self._first, told)
+            _append(self._first, part)
         else:
-            _append(self._latest, told)
+            _append(self._latest, part)
             while len(self._latest) > 1 and _count(self._latest) > self._latest_most:
                 del self._latest[0]
 
@@ -83,10 +83,10 @@ class CgroupPaths:
     def _of(self, cgroup: int) -> int:
         number = self._number.get(cgroup)
         if number is None:
-            told = (
+            paths = (
                 path for part in (self._latest, self._first) for one in reversed(part) if (path := one.path(cgroup))
             )
-            path = next(told, None)
+            path = next(paths, None)
             if path is None:
                 return 0
             number = self._number[cgroup] = self.names.number(path)
@@ -99,13 +99,13 @@ class CgroupPaths:
             self._number[one] = numbers[number]
 
 
-def _count(parts: list[_Told]) -> int:
+def _count(parts: list[_Records]) -> int:
     return sum(one.ids.size for one in parts)
 
 
-def _append(parts: list[_Told], told: _Told) -> None:
+def _append(parts: list[_Records], part: _Records) -> None:
     """Small parts grow together: a path is looked for in a few dozen of them."""
     if parts and parts[-1].ids.size < _TOGETHER:
         last = parts.pop()
-        told = _Told(np.concatenate([last.ids, told.ids]), joined([last.block, told.block]))
-    parts.append(told)
+        part = _Records(np.concatenate([last.ids, part.ids]), joined([last.block, part.block]))
+    parts.append(part)

@@ -1,7 +1,7 @@
 """Sums over cgroups that came and went, by parent, a second at a time.
 
 The parent is found for all records at once: their paths become rows of a table of bytes, everything from the last
-slash on is blanked, and equal rows are one parent. Only the parents that are told become text.
+slash on is blanked, and equal rows are one parent. Only the parents that are reported become text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from necroscope.sense.perf.format.columns import RawRows
 from necroscope.sense.perf.rows import CgroupSum
 
 EVERY_NS = 10**9
-PARENTS_TOLD = 8
+PARENTS_MOST = 8
 PARENTS_KEPT = 256
 EXAMPLES = 3
-# A longer path is told by the parent of its first part.
+# A longer path counts for the parent of its first part.
 PATH_MOST = 256
 _AT_ONCE = 8192
 _SLASH = ord("/")
@@ -51,7 +51,7 @@ class CgroupSums:
         self._since_ns = 0
 
     def add(self, columns: CgroupColumns, rows: RawRows, at: I64s, now_ns: int) -> None:
-        """Records that are not told one by one."""
+        """Records that are not kept one by one."""
         self._add_all(columns, rows, at, now_ns)
 
     def add_whole(self, columns: CgroupColumns, rows: RawRows, at: I64s, made: Mask, now_ns: int) -> None:
@@ -72,10 +72,10 @@ class CgroupSums:
             return ()
         ranked = sorted(self._sums.items(), key=lambda one: (-int(one[1].counts.sum()), one[0]))
         self._sums, self._since_ns = {}, 0
-        told = [_told(root, parent, one) for (root, parent), one in ranked[:PARENTS_TOLD]]
-        if others := [one for _, one in ranked[PARENTS_TOLD:]]:
-            told.append(_told(ranked[PARENTS_TOLD][0][0], "", _together(others)))
-        return tuple(told)
+        rows = [_row(root, parent, one) for (root, parent), one in ranked[:PARENTS_MOST]]
+        if others := [one for _, one in ranked[PARENTS_MOST:]]:
+            rows.append(_row(ranked[PARENTS_MOST][0][0], "", _together(others)))
+        return tuple(rows)
 
     def _add(self, columns: CgroupColumns, rows: RawRows, at: I64s, made: Mask | None) -> None:
         parents, ends = _parents(rows.data, columns, at)
@@ -148,7 +148,7 @@ def _together(sums: list[_Sum]) -> _Sum:
     return total
 
 
-def _told(root: int, parent: str, one: _Sum) -> CgroupSum:
+def _row(root: int, parent: str, one: _Sum) -> CgroupSum:
     made, removed, released = (int(one.counts[kind]) for kind in (MKDIR, RMDIR, RELEASE))
     return CgroupSum(
         one.from_ns, one.until_ns, root, parent, made, removed, released, one.whole, tuple(one.examples), one.pid

@@ -46,8 +46,8 @@ class Flusher:
     def rows(self, due: Due, formats: dict[int, Format]) -> Iterator[Row]:
         """Everything that is due, tasks first, then samples, then single events."""
         raws, sums, samples = self._sorted(due, formats)
-        told = raws.fields() if raws is not None else ()
-        moments = [event for raw in told if (event := self._cgroup_event(raw, formats)) is not None]
+        records = raws.fields() if raws is not None else ()
+        moments = [event for raw in records if (event := self._cgroup_event(raw, formats)) is not None]
         moments.sort(key=lambda event: event.at_ns)
         moved = [one for one in moments if one.kind == "attach_task" and self._memory_root in (None, one.root)]
         parts = [
@@ -74,7 +74,7 @@ class Flusher:
     def _sorted(
         self, due: Due, formats: dict[int, Format]
     ) -> tuple[RawRows | None, tuple[CgroupSum, ...], SampleRows | None]:
-        """What tracepoints wrote, as far as it is told one by one, sums of the rest, and the samples that stay."""
+        """What tracepoints wrote, as far as it is kept one by one, sums of the rest, and the samples that stay."""
         if self._churn is None:
             return due.raws, (), due.samples
         parts = [part for part in (due.raws, due.samples) if part is not None and len(part)]
@@ -88,7 +88,7 @@ class Flusher:
             kept = ~np.isin(np.arange(len(samples)), traced)
             kept[traced[few_of_each(samples.pid[traced])]] = True
             samples = samples.take(kept)
-        return result.told, result.sums, samples
+        return result.single, result.sums, samples
 
     # -- samples -------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Flusher:
     # -- the rest ------------------------------------------------------------------------------------------
 
     def _task_batch(self, rows: TaskRows) -> TaskBatch | None:
-        news = (rows.time > 0) & ~rows.told
+        news = (rows.time > 0) & ~rows.reported_elsewhere
         if not news.any():
             return None
         kind = np.select([rows.type == kind for kind in _KINDS], list(_KINDS.values())).astype(np.int8)

@@ -115,10 +115,10 @@ class Intake:
         """Whether so many records wait for `settle` that more of them at once cost memory and save nothing."""
         return self._other_words > _ENOUGH_WORDS
 
-    def settle(self) -> Sideline:
+    def settle(self) -> Sideband:
         """Read the records that are no samples; returns what has to be looked at right now."""
         if not self._others:
-            return Sideline([], [], [])
+            return Sideband([], [], [])
         others, self._others, self._other_words = joined(self._others), [], 0
         return self._take_others(others)
 
@@ -176,7 +176,7 @@ class Intake:
 
     # -- everything else -------------------------------------------------------------------------------------------
 
-    def _take_others(self, block: Block) -> Sideline:
+    def _take_others(self, block: Block) -> Sideband:
         hasher = SpanHasher(block.words)
         before = len(self.files.values)
         maps, short_maps = sideband.mappings(block, hasher, self._trailers, self.files)
@@ -184,11 +184,11 @@ class Intake:
         self._stats.broken += short_maps + short_tasks
         self.pending.mappings.extend(maps)
         if self.tasks_only:
-            tasks = [replace(part, told=~part.told) for part in tasks]
+            tasks = [replace(part, reported_elsewhere=~part.reported_elsewhere) for part in tasks]
         else:
             self.pending.notices.extend(sideband.notices(block, self._trailers, *_MISSING))
         self.pending.tasks.extend(tasks)
-        return Sideline(
+        return Sideband(
             sideband.notices(block, self._trailers, *_AT_ONCE),
             sideband.kernel_mappings(block, self._trailers),
             self._first_mapped(maps, before),
@@ -216,7 +216,7 @@ class Intake:
 
 
 @dataclass(frozen=True, slots=True)
-class Sideline:
+class Sideband:
     """What does not wait for its round: kernel code and cgroups, the kernel itself, files mapped for the first time."""
 
     notices: list[Notice]

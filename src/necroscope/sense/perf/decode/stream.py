@@ -8,7 +8,7 @@
 A stream is a header, then records. Runs of the kernel's records are read as blocks (`walk`, `intake`); what perf itself
 writes in between (events, formats, build ids, compressed data) is taken one by one. Rows wait until their round is
 over (`pending`) and go out in time order (`flush`). Bytes that make no sense are skipped up to the next end of a
-round, counted, and told as a `Gap`. Memory stays bounded whatever comes.
+round, counted, and reported as a `Gap`. Memory stays bounded whatever comes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from necroscope.errors import BadInput
 from necroscope.sense.perf.cgroups.churn import CgroupChurn
 from necroscope.sense.perf.decode.flush import Flusher
-from necroscope.sense.perf.decode.intake import Intake, Sideline, Stats
+from necroscope.sense.perf.decode.intake import Intake, Sideband, Stats
 from necroscope.sense.perf.decode.pending import EVERYTHING, Due
 from necroscope.sense.perf.format import sideband
 from necroscope.sense.perf.format.attrs import EventAttr
@@ -49,7 +49,7 @@ class Decoder:
 
     `cgroup_of` tells the memory cgroup of a process where samples do not carry it (cgroup v1); `memory_root` is the
     number of that hierarchy, so that moves within others do not count. `churn` sums up storms of cgroups; without it
-    each of their records is told.
+    each of their records is kept.
     """
 
     def __init__(
@@ -118,9 +118,9 @@ class Decoder:
         """Everything up to this time has been handed out."""
         return self._intake.complete
 
-    def tell_stacks_again(self) -> None:
+    def emit_stacks_again(self) -> None:
         """Whoever keeps the stacks has forgotten some: hand all of them out anew."""
-        self._stacks.tell_again()
+        self._stacks.emit_again()
 
     def name_programs(self, wanted: bool) -> None:
         """Ask for the names of programs' functions, or no longer: what is known by now stays."""
@@ -206,16 +206,16 @@ class Decoder:
 
     # -- what does not wait ------------------------------------------------------------------------------------
 
-    def _aside(self, sideline: Sideline) -> None:
-        if sideline.cgroups is not None:
-            self._flusher.cgroups.add(sideline.cgroups)
-        for notice in sideline.notices:
+    def _aside(self, found: Sideband) -> None:
+        if found.cgroups is not None:
+            self._flusher.cgroups.add(found.cgroups)
+        for notice in found.notices:
             if notice.type == Type.KSYMBOL and len(notice.payload) > 16:
                 self._program(notice)
-        for notice in sideline.kernel:
+        for notice in found.kernel:
             self._kernel(notice)
         if self.symbols.objects is not None:
-            for file, pid in sideline.files:
+            for file, pid in found.files:
                 self.symbols.objects.hold(file, pid)
 
     def _program(self, notice: Notice) -> None:
@@ -247,20 +247,20 @@ class Decoder:
         due = self._intake.pending.take(limit)
         if not due:
             return
-        self._tell(due, rows)
+        self._emit(due, rows)
         if self._intake.files.full or self.tasks.comm_names.full or self.tasks.cgroup_names.full:
             self._start_over(rows)
 
     def _start_over(self, rows: list[Row]) -> None:
         """Too many files or names were seen: with nothing pending, their numbers can be given anew."""
-        self._tell(self._intake.pending.take(EVERYTHING), rows)
+        self._emit(self._intake.pending.take(EVERYTHING), rows)
         self._intake.files.clear()
         self._intake.forget_names()
         self.tasks.forget_files()
         self.tasks.forget_names()
         self._stacks.forget_addresses()
 
-    def _tell(self, due: Due, rows: list[Row]) -> None:
+    def _emit(self, due: Due, rows: list[Row]) -> None:
         self._intake.thin_out = self._flusher.storm
         for row in self._flusher.rows(due, self.declared.formats):
             if isinstance(row, Lost):

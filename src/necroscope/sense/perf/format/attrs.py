@@ -173,7 +173,7 @@ class Events:
         return words.pop() if len(words) == 1 else None
 
     def clockid(self) -> int | None:
-        """The clock the recording was told to use; None is perf's own."""
+        """The clock that the recording uses; None is perf's own."""
         return next((attr.clockid for attr in self.attrs if attr.clockid is not None), None)
 
     def _index(self) -> None:

@@ -29,14 +29,14 @@ def with_calls(words: U64s, start: I64s, depth: I64s, first: I64s, calls: I64s) 
     row, at = np.unique(np.searchsorted(ends, marks, side="right"), return_index=True)
     mark = np.full(depth.size, -1, np.int64)
     mark[row] = marks[at] - (ends - depth)[row]
-    told = (mark >= 0) & (calls > 0)
-    kept = np.where(told, mark + 1, depth)
-    more = np.where(told, calls + 1, 0)
+    has_calls = (mark >= 0) & (calls > 0)
+    kept = np.where(has_calls, mark + 1, depth)
+    more = np.where(has_calls, calls + 1, 0)
     longer = kept + more
     begins = np.cumsum(longer) - longer
     made = np.empty(int(longer.sum()), np.uint64)
     made[spans(begins, kept)] = words[spans(start, kept)]
-    rows = np.flatnonzero(told)
+    rows = np.flatnonzero(has_calls)
     made[(begins + kept)[rows]] = words[first[rows] + 1]
     entry = spans(np.zeros(rows.size, np.int64), calls[rows])
     made[spans((begins + kept)[rows] + 1, calls[rows])] = words[np.repeat(first[rows], calls[rows]) + _ENTRY * entry]

@@ -16,13 +16,13 @@ _PIECE = 1 << 18
 EXPANSION_LIMIT = 64 << 20
 
 
-class In(ctypes.Structure):
+class InBuffer(ctypes.Structure):
     """Bytes that libzstd reads."""
 
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_size_t), ("place", ctypes.c_size_t))
 
 
-class Out(ctypes.Structure):
+class OutBuffer(ctypes.Structure):
     """Where libzstd writes."""
 
     _fields_ = (("data", ctypes.c_void_p), ("size", ctypes.c_size_t), ("place", ctypes.c_size_t))
@@ -40,10 +40,10 @@ class Inflater:
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The plain bytes, in pieces. Raises `BadInput` when they are no zstd or come to absurdly many."""
         source = ctypes.create_string_buffer(data, len(data))
-        given = In(ctypes.addressof(source), len(data), 0)
+        given = InBuffer(ctypes.addressof(source), len(data), 0)
         total = 0
         while True:
-            taken = Out(ctypes.addressof(self._buffer), _PIECE, 0)
+            taken = OutBuffer(ctypes.addressof(self._buffer), _PIECE, 0)
             before = given.place
             left = self._zstd.ZSTD_decompressStream(self._stream, ctypes.byref(taken), ctypes.byref(given))
             total += taken.place

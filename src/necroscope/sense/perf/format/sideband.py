@@ -59,7 +59,7 @@ class Mappings:
 class TaskRows:
     """Forks, new names and exits. `comm` is the new name's number, -1 for others; `exec` marks an exec.
 
-    `told`: somebody else tells of it, who reads another piece of the same recording.
+    `reported_elsewhere`: whoever reads another piece of the same recording reports it.
     """
 
     time: U64s
@@ -70,7 +70,7 @@ class TaskRows:
     parent_tid: U32s
     comm: NDArray[np.int32]
     exec: NDArray[np.bool_]
-    told: NDArray[np.bool_]
+    reported_elsewhere: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return int(self.time.size)
@@ -229,7 +229,7 @@ def tasks(
         parent_tid=(more >> high).astype(np.uint32),
         comm=comm,
         exec=(block.misc[at] & Misc.COMM_EXEC) != 0,
-        told=np.zeros(at.size, np.bool_),
+        reported_elsewhere=np.zeros(at.size, np.bool_),
     )
     return [rows], broken
 

@@ -15,8 +15,6 @@ import re
 import struct
 from dataclasses import dataclass
 
-from necroscope.errors import Unavailable
-from necroscope.sense.host import Host
 from necroscope.sense.perf.format.columns import RawFields
 from necroscope.sense.perf.rows import CgroupEvent
 
@@ -26,7 +24,7 @@ _FIELD = re.compile(
     r"\s*offset:(?P<at>\d+);\s*size:(?P<size>\d+);(?:\s*signed:(?P<signed>\d);)?",
     re.MULTILINE,
 )
-_TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+
 _LONGEST = 1 << 16
 
 
@@ -136,19 +134,6 @@ class _Blob:
             raise ValueError
         self._at += size
         return self._data[self._at - size : self._at]
-
-
-def read_formats(host: Host, system: str = "cgroup") -> dict[int, Format]:
-    """The formats of one system from a mounted tracefs; empty when there is none."""
-    for root in _TRACEFS:
-        try:
-            names = host.names(f"{root}/events/{system}")
-        except Unavailable:
-            continue
-        texts = [host.read_or_none(f"{root}/events/{system}/{name}/format") for name in names]
-        formats = [parse_format(text.decode("utf-8", "replace"), system) for text in texts if text]
-        return {one.id: one for one in formats if one is not None}
-    return {}
 
 
 def cgroup_event(one: Format, raw: RawFields) -> CgroupEvent | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from necroscope.errors import Unavailable
 from necroscope.sense.environment import for_programs, program_folders
 from necroscope.sense.ownership import weak_part
-from necroscope.sense.perf.launch.complaints import essence, first_sentence, refuses_this_kernel
+from necroscope.sense.perf.launch.complaints import first_sentence, refuses_this_kernel, without_usage
 
 ELSEWHERE = ("usr/lib/linux-tools/*/perf", "usr/lib/linux-*tools-*/perf", "usr/bin/perf_[0-9]*")
 INSTALL = "Debian: apt-get install linux-perf; Ubuntu: apt-get install linux-tools-generic"
@@ -68,7 +68,7 @@ def options_of(perf: Binary) -> frozenset[str]:
     known = frozenset(_OPTION.findall(said.decode("utf-8", "replace")))
     if {"event", "output"} <= known:
         return known
-    words = first_sentence(essence(said)) or "it says nothing"
+    words = first_sentence(without_usage(said)) or "it says nothing"
     if refuses_this_kernel(said.decode("utf-8", "replace")):
         raise Unavailable(f"{perf.path} refuses to run for this kernel: {words}", INSTALL)
     raise Unavailable(f"{perf.path} does not run: {words}", INSTALL)

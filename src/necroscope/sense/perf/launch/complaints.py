@@ -20,7 +20,7 @@ _ALLOWED = re.compile(
 _OTHER_KERNEL = re.compile(r"perf not found for kernel|linux-perf-\S+ is not installed|linux-tools-", re.IGNORECASE)
 
 
-def essence(text: bytes) -> str:
+def without_usage(text: bytes) -> str:
     """What perf said, without the lists of options and terms that it prints after it."""
     words = _TERMS.sub("", text.decode("utf-8", "replace"))
     found = _USAGE.search(words)
@@ -33,7 +33,7 @@ def first_sentence(said: str) -> str:
     return next((line for line in lines if line and line.lower() not in _HEADINGS), "")
 
 
-def blamed(said: str, options: PerfOptions) -> Feature | None:
+def refused_feature(said: str, options: PerfOptions) -> Feature | None:
     """The feature that perf complains of, of those that it was asked for."""
     return next((one for one in FEATURES if one.asked_by(options) and one.complaint.search(said)), None)
 

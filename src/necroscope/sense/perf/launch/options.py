@@ -1,7 +1,7 @@
 """What perf is asked for, and what is given up where this perf or this kernel lacks it.
 
 Each `Feature` stands for itself: giving up one says nothing about the others. Where a feature is given up without a
-loss, its `costs` is empty and nobody is told.
+loss, its `costs` is empty and nothing is reported.
 """
 
 from __future__ import annotations

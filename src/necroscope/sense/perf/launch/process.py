@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from necroscope import clock
 from necroscope.sense.environment import for_programs
 from necroscope.sense.host import Host
-from necroscope.sense.perf.launch.complaints import essence
+from necroscope.sense.perf.launch.complaints import without_usage
 from necroscope.sense.perf.launch.options import PerfOptions, perf_command, trial_command
 from necroscope.sense.perf.launch.waking import Waking, way
 
@@ -50,7 +50,7 @@ class Launched:
     def said(self) -> str:
         """What it has complained of so far."""
         with contextlib.suppress(OSError):
-            return essence(os.pread(self.said_fd, _KEPT_BYTES, 0))
+            return without_usage(os.pread(self.said_fd, _KEPT_BYTES, 0))
         return ""
 
     def began(self, patience_s: float = BEGIN_S) -> bool:
@@ -119,7 +119,7 @@ def trial(host: Host, options: PerfOptions, perf: str) -> str | None:
         return "it did not end in time"
     except OSError as error:
         return error.strerror or "it cannot be started"
-    return essence(done.stderr[:_KEPT_BYTES]) or "it failed" if done.returncode else None
+    return without_usage(done.stderr[:_KEPT_BYTES]) or "it failed" if done.returncode else None
 
 
 def _within_tracefs(host: Host, options: PerfOptions, command: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ QUEUE_BYTES, PLENTY_BYTES = 64 << 20, 8 << 20
 CHUNK_BYTES = 1 << 20
 # Opening events for hundreds of cores and telling every process of a slow machine takes perf this long at most.
 _BEGINS_S = 60.0
-_GOODBYE_S = 2.0
+_DRAIN_S = 2.0
 
 
 class PerfSession:
@@ -90,14 +90,14 @@ class PerfSession:
             # One that is stopped hears nothing; once it goes on it empties its rings, then ends.
             self._process.send_signal(signal.SIGINT)
             self._process.send_signal(signal.SIGCONT)
-        self._keep_rest(_GOODBYE_S)
+        self._keep_rest(_DRAIN_S)
         if self._process.poll() is None:
             try:
                 self._process.wait(0.2)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._keep_rest(_GOODBYE_S)
+        self._keep_rest(_DRAIN_S)
         self._waker.join(2.0)
         self._said = self._launched.said()
         self._launched.release()

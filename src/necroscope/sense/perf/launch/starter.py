@@ -21,7 +21,7 @@ from necroscope.sense.environment import program_folders
 from necroscope.sense.host import Host
 from necroscope.sense.inventory import identify
 from necroscope.sense.perf.launch.binaries import INSTALL, Binary, binaries, binary, options_of
-from necroscope.sense.perf.launch.complaints import blamed, first_sentence, forbidden
+from necroscope.sense.perf.launch.complaints import first_sentence, forbidden, refused_feature
 from necroscope.sense.perf.launch.kernel_support import unknown_to_kernel
 from necroscope.sense.perf.launch.options import FEATURES, Feature, PerfOptions, named
 from necroscope.sense.perf.launch.process import Launched, launch, trial
@@ -74,7 +74,7 @@ class PerfStarter:
         if session.age_s > EARLY_S:
             self._early_ends = 0
             return False
-        feature = blamed(session.said, session.options)
+        feature = refused_feature(session.said, session.options)
         if feature is None and hung:
             feature = next((one for one in FEATURES if one.field == "wakes" and one.asked_by(session.options)), None)
         if feature is not None:
@@ -147,7 +147,7 @@ class PerfStarter:
             said = _attempt(self._host, options, self._perf.path)
             if isinstance(said, Launched):
                 return said, options
-            feature = blamed(said, options)
+            feature = refused_feature(said, options)
             if self._recalled and self._memory is not None and (feature is None or feature.lasting):
                 # What lasts was known when it was remembered: it was another perf, or another kernel.
                 forget(self._memory)

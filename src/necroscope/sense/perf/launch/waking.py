@@ -39,7 +39,7 @@ class Waking(Protocol):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What perf is told."""
+        """The options that perf gets."""
 
     @property
     def inherited(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """C++ and Rust names for people. The C++ runtime's own demangler is asked; without that library names stay mangled.
 
 As in `perf script`, parameters and return types are left out: what is left is where the code is, and short. Rust's old
-scheme looks like C++ with a hash at the end, which goes; its new scheme (`_R...`) stays as it is.
+scheme looks like C++ with a hash at the end, which goes; its present one (`_R...`) is read by `rust_v0`.
 
 A mangled name can refer to its own parts, so that 658 characters unfold to gigabytes. Each reference can at most
 triple what three of them stood for, and each expansion of a parameter pack repeats what it stands in; a name with too
@@ -13,6 +13,8 @@ from __future__ import annotations
 import ctypes
 import re
 from functools import cache, lru_cache
+
+from necroscope.sense.perf.symbols import rust_v0
 
 _LONGEST = 1024
 _LONGEST_READABLE = 1 << 16
@@ -30,6 +32,8 @@ _RUST_ESCAPES = {
 @lru_cache(maxsize=1 << 14)
 def demangle(name: str) -> str:
     """The readable name of a mangled one; any other name as it is. Version suffixes (`@@GLIBC_2.2.5`) stay."""
+    if name.startswith("_R"):
+        return (rust_v0.readable(name) or name)[:_LONGEST] if len(name) <= _LONGEST else name
     if not name.startswith(("_Z", "__Z")) or not bounded(name):
         return name
     readable = _itanium(name)

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope import clock
+from necroscope.sense.confined.messages import MAP, MOST_PLACES, OBJECT, Answer, Request
 from necroscope.sense.confined.pipeline import Asked, Incident, Pipeline
 from necroscope.sense.confined.refusal import FAULTS, PASSING, Refusal
 from necroscope.sense.confined.tenants import GONE, Tenants
-from necroscope.sense.confined.wire import MAP, MOST_PLACES, OBJECT, Answer, Request
 from necroscope.sense.host import Host
 from necroscope.sense.perf.format.sideband import MappedFile
 from necroscope.sense.perf.symbols.jit import made_at_run_time

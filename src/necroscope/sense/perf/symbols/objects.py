@@ -58,7 +58,7 @@ class ObjectFiles:
         return self.table(file), True
 
     def count(self, file: MappedFile, pid: int, space: int, frames: int) -> None:
-        """What has no name in an import is told by `Symbols.unresolved`."""
+        """What has no name in an import is counted by `Symbols.unresolved`."""
 
     # -- files -----------------------------------------------------------------------------------------------
 

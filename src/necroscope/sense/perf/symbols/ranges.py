@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+
 import numpy as np
 from numpy.typing import NDArray
 
-from necroscope.sense.confined.wire import Range
+from necroscope.sense.confined.messages import Range
 
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
@@ -41,11 +43,11 @@ class KnownRanges:
 
     def add(self, ranges: tuple[Range, ...]) -> None:
         """Take in an answer; what overlaps something known is left out."""
-        known = list(zip(self._start.tolist(), self._end.tolist(), self._names, strict=True))
-        kept: list[Range] = []
-        for one in sorted([*known, *ranges], key=lambda part: part[:2]):
-            if not kept or one[0] >= kept[-1][1]:
-                kept.append(one)
+        kept: list[Range] = list(zip(self._start.tolist(), self._end.tolist(), self._names, strict=True))
+        for one in ranges:
+            place = bisect(kept, one[0], key=lambda part: part[0])
+            if (not place or kept[place - 1][1] <= one[0]) and (place == len(kept) or one[1] <= kept[place][0]):
+                kept.insert(place, one)
         self._start = np.array([one[0] for one in kept], np.uint64)
         self._end = np.array([one[1] for one in kept], np.uint64)
         self._names = [one[2] for one in kept]

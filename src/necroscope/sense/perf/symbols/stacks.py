@@ -88,7 +88,7 @@ class Stacks:
         self._stacks = HashIndex(1 << 14)
         self._id_of = np.zeros(1 << 14, np.uint64)
 
-    def tell_again(self) -> None:
+    def emit_again(self) -> None:
         """Hand every stack out once more when it comes again: whoever keeps them has forgotten some."""
         self._stacks.clear()
 

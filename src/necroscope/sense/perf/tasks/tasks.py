@@ -210,7 +210,7 @@ class Tasks:
             space.settle()
         self._touched.clear()
         self._fresh = FreshMappings.none()
-        self._bury()
+        self._forget_exited()
         self._spaces.settle()
         self._comms.settle()
         self._cgroups.settle()
@@ -228,11 +228,7 @@ class Tasks:
         self._comms.renumber(self.comm_names.keep(self._comms.now.values()))
         self._cgroups.renumber(self.cgroup_names.keep(self._cgroups.now.values()))
 
-    def set_cgroup(self, pid: int, path: str) -> None:
-        """Tell where a process is, from outside the stream."""
-        self._cgroups.now[pid] = self.cgroup_names.number(path)
-
-    def _bury(self) -> None:
+    def _forget_exited(self) -> None:
         for tid in [one for one, flush in self._dying.items() if flush + _LINGER_FLUSHES <= self._flush]:
             del self._dying[tid]
             for timeline in (self._comms, self._cgroups, self._spaces):
