@@ -20,6 +20,8 @@ from stage.incidents import INCIDENTS
 from stage.program import Program
 from stage.recorded import START_NS
 
+pytestmark = pytest.mark.slow
+
 FROM, TO = "2026-01-02T03:04:07Z", "2026-01-02T03:04:11Z"
 VERBS: tuple[tuple[str, ...], ...] = (
     ("events", "--json"),

@@ -12,6 +12,8 @@ from necroscope.diagnose.priors import PRIORS, Priors
 from necroscope.vocabulary.case import Case
 from stage.kept_cases import NAMES, kept, outcome, truth
 
+pytestmark = pytest.mark.slow
+
 _KNOWN = catalogue()
 
 

@@ -15,7 +15,9 @@ from necroscope.cli.node.record import line
 from necroscope.record.recorder import RecorderStatus, Trouble
 from stage.processes import wait_for
 from stage.program import Program
-from stage.recorders import PROGRAM, recorder, stop
+from stage.recorders import PROGRAM, events_of, recorder, stop
+
+pytestmark = pytest.mark.slow
 
 STATUS = RecorderStatus(
     seconds=3725.0,

@@ -14,6 +14,8 @@ from necroscope.cli.main import VERBS
 from necroscope.sense.host import Host
 from stage.program import Program
 
+pytestmark = pytest.mark.slow
+
 Lay = Callable[[str], Host]
 CONTRACT = {"schema", "host", "cgroups", "findings", "unavailable", "cost"}
 

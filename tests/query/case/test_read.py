@@ -37,6 +37,8 @@ from stage.incident import SMAPS, Played, at, nic_reset, zombie_incident
 from stage.incidents import INCIDENTS, unpacked
 from stage.reading import case, complaint, second_of
 
+pytestmark = pytest.mark.slow
+
 KEPT = sorted(INCIDENTS.glob("*.ncb"))
 ORDERS = Orders(frozenset({"*sendmsg", "copy_process", "flush_tlb*"}), lambda line_up: True)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BUNDLE = str(Path(__file__).parents[2] / "incidents" / "hog-5.10-v2.ncb")
 _WITHOUT = """
 import sys
