@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from necroscope import clock
+from necroscope.errors import NecroscopeError
 from necroscope.query.cores.seconds import Seconds, seconds
+from necroscope.query.extent import extent_of_all
 from necroscope.query.landmarks import events
-from necroscope.query.tiles import TILE_NS, TILE_S, Tiles, numbers
+from necroscope.query.stopping import Stopped, stoppable
+from necroscope.query.tiles import TILE_NS, TILE_S, Tiles, around, numbers
 from necroscope.query.tracks.by_second import Lines, lines_of_tile, nbytes
+from necroscope.serve.limits import Limits
 from necroscope.store.read.reader import Snapshot, Store
 from necroscope.vocabulary.event import Event, Window
 
 _CORES_BYTES, _TRACKS_BYTES, _EVENTS_BYTES = 128 << 20, 32 << 20, 16 << 20
 _FRESH_S = 0.3
+_AHEAD_NS, _AHEAD_S = 12 * 3600 * clock.NS, 30.0
 # Of events of the recorder itself and of restarts, these are flags on the timeline.
 FLAGS = frozenset(
     (
@@ -61,6 +67,17 @@ class Opened:
             if self._whole is None or (not self.source.bundle and clock.elapsed_s() - self._whole[0] > _FRESH_S):
                 self._whole = clock.elapsed_s(), self.store.snapshot()
             return self._whole[1]
+
+    def read_ahead(self) -> None:
+        """Read the latest half day of the map and of the tracks, so that it is there when somebody opens the page."""
+        window = extent_of_all(self.whole())
+        if window is None:
+            return
+        near = max(window[0], window[1] - _AHEAD_NS), window[1]
+        snapshot = self.store.snapshot(around(near))
+        with suppress(Stopped, OSError, NecroscopeError), stoppable(Limits(_AHEAD_S).check):
+            self.cores.of(snapshot, near, _AHEAD_S)
+            self.tracks.of(snapshot, near, _AHEAD_S)
 
 
 def _core_seconds(snapshot: Snapshot, from_s: int) -> Seconds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import click
@@ -57,6 +58,7 @@ def serve(
         port = int(listening.getsockname()[1])
 
         def ready() -> None:
+            threading.Thread(target=opened.read_ahead, daemon=True).start()
             click.echo(at.url(port, whom.token))
             if not quiet:
                 _explain(at.loopback)

@@ -66,9 +66,10 @@ def seconds_of(times: CoreTime, from_s: int, count: int) -> Seconds:
     cpus, row_of = np.unique(times.cpu, return_inverse=True)
     found = np.full((len(KEPT), cpus.size, count), UNKNOWN, np.uint8)
     row, second = _covered(times.begin_ns, times.at_ns, from_s, count)
+    place_of = row_of.reshape(-1)[row] * count + second
     for place, look in enumerate(KEPT):
         told = np.rint(np.clip(share(times.spent, look), 0.0, 1.0) * FULL).astype(np.uint8)
-        found[place, row_of.reshape(-1)[row], second] = told[row]
+        found[place].reshape(-1)[place_of] = told[row]
     return Seconds(from_s, tuple(cpus.tolist()), found)
 
 

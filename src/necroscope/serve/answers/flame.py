@@ -30,6 +30,8 @@ from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Window
 
 MOST_BOXES = 50_000
+# Of hours, what is narrower than this share has nothing below it.
+_NARROWEST = 2e-5
 _HALF = 0.5
 _NS = 1_000_000_000
 
@@ -41,7 +43,8 @@ def flame(opened: Opened, asked: Asked) -> Answer:
     counts = sifted(made.counts, keep)
     if asked["inverted"] == "yes":
         counts = inverted(counts)
-    stacks = tree(counts, by_task=asked["inverted"] != "yes")
+    narrowest = _NARROWEST if len(counts.stacks) > MOST_BOXES else 0.0
+    stacks = tree(counts, by_task=asked["inverted"] != "yes", narrowest=narrowest)
     return _columns(layout(stacks, made.seconds, made.core_seconds, made.per_weight, 0.0, MOST_BOXES), made, compared)
 
 
