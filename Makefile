@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 NATIVE := hatch_build.py src/necroscope/sense/perf/decode/native.c src/necroscope/sense/importers/perf_script/script_scan.c
 DEMO_PACKAGES := linux-perf systemd-container dbus
 TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip nodejs=node npm=npm \
-	prometheus=promtool prometheus-alertmanager
+	prometheus=promtool prometheus-alertmanager chromium
 
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -54,6 +54,7 @@ unit-2: setup
 
 test: setup
 	@tools/system-packages $(TEST_PACKAGES)
+	@tools/node-packages
 	@$(MAKE) --no-print-directory lint
 	@$(VENV)/bin/pytest
 
@@ -72,4 +73,4 @@ attack: setup
 	@cd tests && ../$(VENV)/bin/python -m attacks.campaign --seconds 600
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from necroscope.errors import BadInput
+from necroscope.query.stopping import wanted
 from necroscope.store.format.sealed_file import UNREADABLE, SealedFile, open_sealed
 from necroscope.store.read.catalog import Segment
 from necroscope.store.read.damage_noticed import notice
@@ -30,6 +31,7 @@ def again(look: Callable[[], T]) -> T:
 
 def opened(segment: Segment, table: str, **options: Any) -> SealedFile | None:
     """The file of a table; None when the segment has no rows of it. `FileNotFoundError`: the segment is gone."""
+    wanted()
     return open_sealed(segment, table, **options)
 
 
