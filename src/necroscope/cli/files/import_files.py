@@ -77,7 +77,7 @@ def import_files(
     host = ReadAhead() if jobs > 1 and kallsyms is None and any(map(is_perf_data, files)) else Host()
     # NumPy would start a thread on every CPU for algebra that nobody does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from necroscope.record.imports.imported_files import How, import_file
+    from necroscope.record.imports.file_importers import How, import_file
     from necroscope.record.imports.perf_recordings import reuse_memory
     from necroscope.sense.cpu.times import Cpu
     from necroscope.sense.importers.source import Placing

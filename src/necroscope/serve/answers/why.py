@@ -14,6 +14,7 @@ from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
 from necroscope.serve.opened import Opened
+from necroscope.show.why.answer import outcome
 from necroscope.show.why.document import why_document
 from necroscope.vocabulary.verdict import Verdict
 
@@ -29,12 +30,12 @@ class Judge:
         self._catalogue: Catalogue | None = None
 
     def why(self, opened: Opened, asked: Asked) -> Answer:
-        """The document of `necroscope why --json`, with titles of mechanisms."""
+        """The document of `necroscope why --json`, with its headline and the titles of mechanisms."""
         with self._lock:
             known = self._catalogue = self._catalogue or hypotheses_of(DEFAULT)
             verdict = self._verdict(opened, asked, known)
-        told: dict[str, Any] = why_document(verdict)
-        return document({**told, "titles": dict(known.titles)})
+        verdict_document: dict[str, Any] = why_document(verdict)
+        return document({**verdict_document, "headline": outcome(verdict)[0], "titles": dict(known.titles)})
 
     def _verdict(self, opened: Opened, asked: Asked, known: Catalogue) -> Verdict:
         event, at = asked["event"], asked["at"]

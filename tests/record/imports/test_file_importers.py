@@ -15,7 +15,7 @@ from perf import recorded
 
 from necroscope.errors import BadInput
 from necroscope.query.sql.engine import Engine
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.record.imports.perf_recordings import Imported
 from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
