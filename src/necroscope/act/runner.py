@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,14 +37,21 @@ class Ran:
     """Whether it was ended because its time was up."""
 
 
-def run_module(module: str, arguments: Sequence[str], budget_s: float) -> Ran:
-    """Run a module of this program in a process of its own, to its end or for so many seconds."""
+def run_module(module: str, arguments: Sequence[str], budget_s: float, feed: bytes = b"") -> Ran:
+    """Run a module of this program in a process of its own, to its end or for so many seconds; `feed` is its input."""
+    with tempfile.TemporaryFile() as given:
+        given.write(feed)
+        given.seek(0)
+        return _run(module, arguments, budget_s, given.fileno())
+
+
+def _run(module: str, arguments: Sequence[str], budget_s: float, given: int) -> Ran:
     command = [sys.executable, "-P", "-m", module, *arguments]
     began = clock.elapsed_s()
     try:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**for_programs(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
