@@ -214,6 +214,24 @@ def test_undo_leaves_alone_what_somebody_changed(tmp_path: Path, folder: StateFo
     assert world.seen() == before
 
 
+def test_what_cannot_be_undone_is_not_called_undone(tmp_path: Path, folder: StateFolder) -> None:
+    _, node, plan = planned("remove-leftover many", tmp_path / "node.json")
+    apply(plan, node, folder)
+    with pytest.raises(Refused, match="leaves nothing to put back"):
+        undo(plan.id, node, folder, HEARD.append)
+    _, node, plan = planned("remove-leftover", tmp_path / "other.json")
+    large = replace(plan, steps=(replace(plan.steps[0], undoable=False), *plan.steps[1:]))
+    _, other, mixed = planned("disable-unit", tmp_path / "mixed.json")
+    mixed = replace(mixed, steps=(replace(mixed.steps[0], undoable=False), *mixed.steps[1:]))
+    apply(large, node, folder)
+    apply(mixed, other, folder)
+    with pytest.raises(Refused, match="leaves nothing"):
+        undo(large.id, node, folder, HEARD.append)
+    report = undo(mixed.id, other, folder, HEARD.append)
+    assert report.ending == "partly-undone"
+    assert [one.undone for one in report.steps] == [False, *(True for _ in mixed.steps[1:])]
+
+
 def test_undo_of_what_was_never_done(tmp_path: Path, folder: StateFolder) -> None:
     _, node, _ = planned("neutralise-unit", tmp_path / "node.json")
     with pytest.raises(BadInput, match="no plan fix-12345678"):

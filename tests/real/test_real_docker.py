@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.lab.environment.podman import _write_image
+from necroscope.lab.cleaning import hierarchies, remove_cgroups
+from necroscope.lab.environment.podman import write_image
 from stage.processes import wait_for
 from stage.program import Program
 
@@ -33,6 +35,8 @@ class Docker:
         places = {"data-root": "data", "exec-root": "exec", "pidfile": "pid"}
         command = ["dockerd", f"--host=unix://{self.socket}", "--bridge=none", "--iptables=false", "--ip6tables=false"]
         command += [f"--{name}={folder}/{path}" for name, path in places.items()]
+        self.cgroup = f"necroscope-stage-{os.getpid()}-docker"
+        command.append(f"--cgroup-parent=/{self.cgroup}")
         self.log = (folder / "log").open("wb")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
 
@@ -54,6 +58,7 @@ class Docker:
             self.process.kill()
             self.process.wait()
         self.log.close()
+        remove_cgroups([mount / self.cgroup for mount in hierarchies() if (mount / self.cgroup).exists()])
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ def docker(tmp_path: Path) -> Iterator[Docker]:
 
 
 def test_a_container_is_stopped_its_policy_taken_away_and_both_come_back(docker: Docker, tmp_path: Path) -> None:
-    _write_image(tmp_path / "image.tar")
+    write_image(tmp_path / "image.tar")
     docker("import", str(tmp_path / "image.tar"), "stage:1")
     policy = ("--restart", "on-failure:50")
     loop = ("/bin/sh", "-c", "busybox sleep 0.3; exit 3")

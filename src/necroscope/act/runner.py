@@ -1,8 +1,8 @@
-"""The one place that starts programs for `act`: fixed folders, a clean environment, an end in time.
+"""The one place that starts programs for `act`: parts of this very program, a clean environment, an end in time.
 
-A program is one that nobody but root can change (`sense.command.trusted_program`); of the caller's environment nothing
-reaches it; no shell is involved. What it costs in the kernel is measured, because a program that reclaims memory can
-hold a core: `run` sends SIGKILL when the budget is spent, and says so.
+No other program is run, and no shell: systemd and container engines are asked over their sockets. Of the caller's
+environment nothing reaches the child. What it costs in the kernel is measured, because a child that reclaims memory can
+hold a core: it gets SIGKILL when its budget is spent, and that is told.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from necroscope import clock
 from necroscope.errors import Unavailable
-from necroscope.sense.command import trusted_program
 from necroscope.sense.environment import for_programs
 
 WORDS_MOST = 4096
@@ -37,28 +37,27 @@ class Ran:
     """Whether it was ended because its time was up."""
 
 
-def run(command: Sequence[str], budget_s: float) -> Ran:
-    """Run a program to its end, or for so many seconds."""
-    return _run([str(trusted_program(command[0])), *command[1:]], budget_s)
+def run_module(module: str, arguments: Sequence[str], budget_s: float, feed: bytes = b"") -> Ran:
+    """Run a module of this program in a process of its own, to its end or for so many seconds; `feed` is its input."""
+    with tempfile.TemporaryFile() as given:
+        given.write(feed)
+        given.seek(0)
+        return _run(module, arguments, budget_s, given.fileno())
 
 
-def run_module(module: str, arguments: Sequence[str], budget_s: float) -> Ran:
-    """Run a module of this program in a process of its own, which can be stopped as this one could not."""
-    return _run([sys.executable, "-P", "-m", module, *arguments], budget_s)
-
-
-def _run(command: list[str], budget_s: float) -> Ran:
+def _run(module: str, arguments: Sequence[str], budget_s: float, given: int) -> Ran:
+    command = [sys.executable, "-P", "-m", module, *arguments]
     began = clock.elapsed_s()
     try:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**for_programs(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
     except OSError as error:
-        raise Unavailable(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise Unavailable(f"{module} cannot be started: {error.strerror}") from error
     with process:
         stopped = not _ended_by(process.pid, began + budget_s)
         if stopped:

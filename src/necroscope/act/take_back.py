@@ -32,6 +32,8 @@ def undo(name: str, node: Node, folder: StateFolder, on_progress: OnProgress) ->
                 if not now.closed:
                     journal.add("end", ending="undone", text="nothing had been changed")
                 return stand(plan, journal.records).report(clock.now().realtime_ns)
+            if not any(step.undoable for _, step in to_undo(now)):
+                raise Refused(f"{name} cannot be undone: {plan.action} leaves nothing to put back.")
             _unchanged(node, now)
             clean = take_back_all(node, journal, now, on_progress)
             journal.add("end", ending="undone" if clean else "partly-undone")
@@ -72,13 +74,13 @@ def _one(node: Node, journal: Journal, number: int, step: Step) -> tuple[Outcome
 
 
 def _taken_back(node: Node, journal: Journal, number: int, step: Step) -> tuple[Outcome, str]:
-    if not step.undoable:
-        return "already", "there is nothing to put back" if step.before == STATELESS else "cannot be undone"
     try:
         tidy(node, step)
         there = state(node, step)
         if untouched(step, there):
             return "already", ""
+        if not step.undoable:
+            return "refused", "cannot be undone"
         if step.before != STATELESS and not reached(step, there):
             return "refused", f"{step.target} was changed since by somebody else: left as it is"
         journal.add("undo-intent", number)

@@ -18,7 +18,8 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     [
         (("--history", "--undo", "fix-00000000"), "exclude each other"),
         (("--history", "stop-unit"), "exclude each other"),
-        (("--undo", "fix-00000000", "--apply"), "--apply belongs to a plan"),
+        (("--undo", "fix-00000000", "--yes"), "no plan fix-00000000"),
+        (("stop-process", "1", "--apply", "--json"), "--json asks nobody"),
         (("stop-unit", "x.service", "--yes"), "--yes belongs to --apply"),
         (("--undo", "fix-00000000"), "no plan fix-00000000"),
         (("--undo", "../x"), "is no id of a plan"),

@@ -44,7 +44,8 @@ def stop_unit(draft: Draft, name: str) -> Plan:
     view = _actable(draft, name)
     if not view.running:
         raise Refused(f"{view.name} is not running ({view.active_state}).", "there is nothing to stop")
-    return draft.made("unit", view.name, [_stop(draft, view)], notes=_notes(draft, view))
+    notes = [*_notes(draft, view), *(f"{one} may start it again" for one in view.triggered_by)]
+    return draft.made("unit", view.name, [_stop(draft, view)], notes=notes)
 
 
 def disable_unit(draft: Draft, name: str) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from necroscope.act.node.doors import HeldZombie
 from necroscope.act.node.paths import KEPT_MOST, can_be_put_back, resolved
@@ -19,7 +20,7 @@ _WHY_NOT = {
     "kernel": "pinned by kernel memory: sockets or slab of whoever still uses them",
     "": "of which it could not be seen what pins them",
 }
-SINGLY_MOST = 32
+SINGLY_MOST, FILES_MOST = 32, 50_000
 _SHOWN = 12
 
 
@@ -53,6 +54,8 @@ def remove_leftover(draft: Draft, paths: Sequence[str]) -> Plan:
     )
     steps, notes = [], []
     named = list(dict.fromkeys(map(resolved, paths)))
+    if len(named) > FILES_MOST:
+        raise BadInput(f"{count(len(named))} files are too many for one plan.", f"name {count(FILES_MOST)} at most")
     if len(named) > SINGLY_MOST:
         return _all_of_them(draft, named, pinning)
     for path in named:
@@ -134,7 +137,8 @@ def _hint(draft: Draft, held: Sequence[HeldZombie], stuck: Counter[str]) -> str:
 def _openable(draft: Draft, cached: Sequence[HeldZombie]) -> list[tuple[str, str]]:
     """Files that are who they were when they were seen to pin; those that cannot be compared are left out."""
     named = dict(file for one in cached for file in one.files)
-    return [(path, identity) for path, identity in sorted(named.items()) if _same(draft, path, identity)]
+    same = ((path, identity) for path, identity in sorted(named.items()) if _same(draft, path, identity))
+    return list(islice(same, FILES_MOST))
 
 
 def _same(draft: Draft, path: str, identity: str) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from necroscope.cli.shared.options import Span, config_option, console, output_options
+from necroscope.cli.node.fix_output import FixOutput
+from necroscope.cli.shared.options import Span, config_option, output_options
 from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput, Refused, Unavailable
 
@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     from necroscope.act.node.doors import Node
     from necroscope.act.planning.draft import Draft
     from necroscope.act.state_folder import StateFolder
-    from necroscope.vocabulary.plan import FixReport, Plan, StepReport
-
-_CODES = {"applied": 0, "undone": 0, "open": 0, "refused": 3, "in-doubt": 3, "failed-and-undone": 1, "partly-undone": 1}
+    from necroscope.vocabulary.plan import FixReport, Plan
 
 
 @click.command(epilog=RULE)
 @click.argument("what", required=False)
 @click.argument("subjects", nargs=-1)
 @click.option("--apply", "apply", is_flag=True, help="Carry the plan out, after asking once.")
-@click.option("--yes", is_flag=True, help="With --apply: do not ask.")
+@click.option("--yes", is_flag=True, help="With --apply: do not ask. (--undo and --resume never do.)")
 @click.option("--again", is_flag=True, help="Act on the same subject a second time in this boot.")
 @click.option("--history", is_flag=True, help="What was ever changed here.")
 @click.option("--undo", "undo_id", metavar="ID", help="Take a plan back, from the bytes that were kept.")
@@ -93,7 +91,9 @@ def fix(
     from necroscope.act.state_folder import StateFolder, place
 
     _check(what, subjects, (history, undo_id is not None, resume), apply, yes)
-    folder, out = StateFolder(place(state)), _Out(as_json, no_color, quiet)
+    if as_json and apply and not yes:
+        raise BadInput("--json asks nobody.", "add --yes")
+    folder, out = StateFolder(place(state)), FixOutput(as_json, no_color, quiet)
     if history:
         return out.history(folder)
     node = live_node()
@@ -119,9 +119,7 @@ def fix(
 def _check(what: str | None, subjects: tuple[str, ...], others: tuple[bool, ...], apply: bool, yes: bool) -> None:
     if sum(others) + (what is not None) > 1:
         raise BadInput("--history, --undo, --resume and an action exclude each other.", "give one of them")
-    if any(others) and apply:
-        raise BadInput("--apply belongs to a plan.", "leave it out: --undo and --resume act at once")
-    if yes and not apply:
+    if yes and not apply and not any(others):
         raise BadInput("--yes belongs to --apply.", "add --apply")
     if subjects and what is None:
         raise BadInput("A subject needs an action.", "necroscope fix --help")
@@ -213,13 +211,13 @@ def _agreed(plan: Plan) -> None:
         raise click.Abort
 
 
-def _undo(name: str, node: Node, folder: StateFolder, out: _Out) -> FixReport:
+def _undo(name: str, node: Node, folder: StateFolder, out: FixOutput) -> FixReport:
     from necroscope.act.take_back import undo
 
     return undo(name, node, folder, out.step)
 
 
-def _resume(node: Node, folder: StateFolder, out: _Out) -> int:
+def _resume(node: Node, folder: StateFolder, out: FixOutput) -> int:
     from necroscope.act.resume import resume, unfinished
 
     left = unfinished(folder)
@@ -245,70 +243,3 @@ def _mark(report: FixReport, store: Path | None) -> None:
     text = f"{report.ending}: {plan.action} {plan.subject.name} ({plan.id})"
     with suppress(Refused, Unavailable, OSError):
         put(folder, Event(clock.now().realtime_ns, "fix", "mark", valid_text(plan.subject.name), valid_text(text)))
-
-
-class _Out:
-    """Where plans and reports go: text as it happens, or one JSON document at the end."""
-
-    def __init__(self, as_json: bool, no_color: bool, quiet: bool) -> None:
-        self._json, self._quiet, self._console = as_json, quiet, console(no_color)
-
-    def say(self, text: str) -> None:
-        if not (self._json or self._quiet):
-            click.echo(text)
-
-    def planned(self, plan: Plan, saved: bool) -> int:
-        from necroscope.act.planning.catalogue import BY_NAME
-        from necroscope.show.fix.document import plan_document
-        from necroscope.show.fix.text import print_plan
-
-        if self._json:
-            self._dump(plan_document(plan, BY_NAME[plan.action]))
-        elif not self._quiet:
-            self._print(lambda: print_plan(plan, BY_NAME[plan.action], self._console, saved))
-        return 0
-
-    def step(self, report: StepReport) -> None:
-        from necroscope.show.fix.text import print_step
-
-        if not (self._json or self._quiet):
-            self._print(lambda: print_step(report, self._console))
-
-    def ended(self, report: FixReport) -> int:
-        from necroscope.act.planning.catalogue import BY_NAME
-        from necroscope.show.fix.document import report_document
-        from necroscope.show.fix.text import print_report
-
-        if self._json:
-            self._dump(report_document(report, BY_NAME[report.plan.action]))
-        elif not self._quiet:
-            self._print(lambda: print_report(report, self._console))
-        return _CODES[report.ending]
-
-    def history(self, folder: StateFolder) -> int:
-        from necroscope.act.attempt import stand
-        from necroscope.show.fix.document import history_document
-        from necroscope.show.fix.text import print_history
-
-        begun = ((written.plan, written.records) for _, written in folder.begun())
-        reports = [stand(plan, records).report(records[0].at_ns) for plan, records in begun if plan is not None]
-        if self._json:
-            self._dump(history_document(reports))
-        elif not self._quiet:
-            self._print(lambda: print_history(reports, self._console))
-        return 0
-
-    def _print(self, tell: Callable[[], None]) -> None:
-        """To a terminal as it is; elsewhere without the spaces that fill lines up."""
-        if self._console.is_terminal:
-            tell()
-            return
-        with self._console.capture() as captured:
-            tell()
-        for line in captured.get().splitlines():
-            click.echo(line.rstrip())
-
-    def _dump(self, document: object) -> None:
-        import json
-
-        click.echo(json.dumps(document, indent=2))
