@@ -201,6 +201,17 @@ def test_a_unit_file_that_somebody_changed_stops_the_plan_and_the_undo(stage: Sy
     assert "somebody was here" in ours.read_text()
 
 
+@pytest.mark.systemd
+def test_leftovers_are_files_as_we_see_them_wherever_systemd_lives(stage: SystemdStage, fixing: Fixing) -> None:
+    wait_for(lambda: leaks(stage) >= 1, "a leftover")
+    inside = next((stage.root / "dev/shm").glob("leak-*"))
+    document = fixing.applied("remove-leftover", inside)
+    assert document["steps"][0]["kind"] == "remove-file"  # type: ignore[index]
+    assert not inside.exists()
+    fixing.undone(document["id"])
+    assert inside.exists()
+
+
 @pytest.mark.containers
 def test_a_container_is_stopped_for_good_and_started_again(tmp_path: Path) -> None:
     with container_engine() as engine:

@@ -242,7 +242,9 @@ def acted_node(path: Path, **known: Any) -> tuple[World, Node]:
 
 def node_of(world: World) -> Node:
     """The doors of a node that is there."""
-    return Node(_Units(world), _Paths(world), _Engine(world), _Memory(world), _Processes(world), _Boot(world))
+    return Node(
+        _Units(world), _Paths(world), _Paths(world), _Engine(world), _Memory(world), _Processes(world), _Boot(world)
+    )
 
 
 def in_a_child(work: Any) -> int:

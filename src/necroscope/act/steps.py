@@ -66,6 +66,20 @@ def _reset_path(node: Node, step: Step) -> str:
     return ""
 
 
+def _file_state(node: Node, step: Step) -> str:
+    return node.host_paths.state(step.target)
+
+
+def _remove_file(node: Node, step: Step) -> str:
+    node.host_paths.set(step.target, step.after)
+    return ""
+
+
+def _restore_file(node: Node, step: Step) -> str:
+    node.host_paths.set(step.target, step.before)
+    return ""
+
+
 # -- units -------------------------------------------------------------------------------------------------
 
 
@@ -189,7 +203,7 @@ def _remove_cgroups(node: Node, step: Step) -> str:
 
 def _remove_files(node: Node, step: Step) -> str:
     """Each that is still who it was, and that nobody uses."""
-    gone = sum(node.memory.user_of(one) is None and node.paths.unlink(path, one) for path, one in step.items)
+    gone = sum(node.memory.user_of(one) is None and node.host_paths.unlink(path, one) for path, one in step.items)
     kept = len(step.items) - gone
     return f"removed {gone} files" + (f"; {kept} are gone, in use or others by now" if kept else "")
 
@@ -221,6 +235,7 @@ KINDS: dict[StepKind, Kind] = {
     "drop-cache": Kind(_stateless, _drop_cache, _nothing),
     "reclaim": Kind(_stateless, _reclaim, _nothing),
     "remove-cgroups": Kind(_stateless, _remove_cgroups, _nothing),
+    "remove-file": Kind(_file_state, _remove_file, _restore_file),
     "remove-files": Kind(_stateless, _remove_files, _nothing),
     "end-process": Kind(_alive, _end_process, _nothing),
     "reboot": Kind(_boot_state, _reboot, _nothing),
@@ -239,5 +254,5 @@ def untouched(step: Step, now: str) -> bool:
 
 def tidy(node: Node, step: Step) -> None:
     """Remove what a killed step left beside its path."""
-    if step.kind == "set-path" and ABSENT in (step.before, step.after):
-        node.paths.tidy(step.target)
+    if ABSENT in (step.before, step.after):
+        (node.host_paths if step.kind == "remove-file" else node.paths).tidy(step.target)

@@ -22,6 +22,7 @@ StepKind = Literal[
     "drop-cache",
     "reclaim",
     "remove-cgroups",
+    "remove-file",
     "remove-files",
     "end-process",
     "reboot",

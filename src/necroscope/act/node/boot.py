@@ -30,5 +30,11 @@ def live_node(bus: str | None = None, sockets: Sequence[str] | None = None) -> N
     """This node; with `bus`, the systemd behind another socket, whose files lie where that systemd lives."""
     host, units = Host(), LiveUnits(bus)
     return Node(
-        units, LivePaths(units.root or "/"), LiveEngine(sockets), LiveMemory(host), LiveProcesses(host), LiveBoot(host)
+        units,
+        LivePaths(units.root or "/"),
+        LivePaths(),
+        LiveEngine(sockets),
+        LiveMemory(host),
+        LiveProcesses(host),
+        LiveBoot(host),
     )

@@ -188,10 +188,12 @@ class Processes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """All doors of one node. `boot_id` is read anew by each caller who has to know."""
+    """All doors of one node. `paths` are those of the systemd that is asked, which may live in a container;
+    `host_paths` are those that we see ourselves."""
 
     units: Units
     paths: PathDoor
+    host_paths: PathDoor
     engine: Engine
     memory: Memory
     processes: Processes

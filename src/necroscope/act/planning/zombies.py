@@ -179,12 +179,12 @@ def _unlink(draft: Draft, path: str, pinning: dict[str, int]) -> Step:
     says = f"unlink {path} (device:inode {identity}, pins {plural(pinning[identity], 'zombie')})"
     same = Condition("inode", path, identity)
     conditions = (draft.same_boot(), same, Condition("unused", path, identity))
-    return Step("set-path", path, says, there, ABSENT, conditions=conditions, undoable=can_be_put_back(there))
+    return Step("remove-file", path, says, there, ABSENT, conditions=conditions, undoable=can_be_put_back(there))
 
 
 def _leftover(draft: Draft, path: str, pinning: dict[str, int]) -> tuple[str, str]:
     """Identity and state of a file, where it pins a zombie and nobody uses it."""
-    identity, there = draft.node.memory.identity(path), draft.node.paths.state(path)
+    identity, there = draft.node.memory.identity(path), draft.node.host_paths.state(path)
     if not identity or there == ABSENT:
         raise BadInput(f"There is no file {path}.", "give the path as it is seen from here")
     if not there.startswith("file "):
