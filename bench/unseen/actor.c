@@ -1101,10 +1101,10 @@ static void huge_pages(void)
 }
 
 /* COUNT descriptors, or pairs of connected sockets, kept open. */
-static void keep(int (*open_one)(void))
+static void keep(int (*open_one)(void), int each)
 {
 	char line[64];
-	many_files(2 * number(0) + 50);
+	many_files(each * number(0) + 50);
 	for (long i = number(0); i > 0; i--)
 		if (open_one() < 0)
 			fail("open");
@@ -1126,12 +1126,12 @@ static int socket_pair(void)
 
 static void descriptors(void)
 {
-	keep(copied_input);
+	keep(copied_input, 1);
 }
 
 static void socket_pairs(void)
 {
-	keep(socket_pair);
+	keep(socket_pair, 2);
 }
 
 static const struct behaviour {

@@ -13,8 +13,7 @@ def hog_and_reader(stage: Stage) -> None:
     stage.service("vet-booking", 12, 10, 2, cpu_weight="1")
     stage.groups.make("/agents", cpu_weight="1")
     reader = stage.actor("sym-agent", "read-one", "/proc/kallsyms", cpu=12, idle=True, group="/agents/sym-agent")
-    hog = stage.actor("svg-raster", "spin", cpu=12, group="/media/svg-raster", cpu_weight="10000")
-    stage.groups.make("/media", cpu_weight="10000")
+    hog = stage.actor("svg-raster", "spin", cpu=12, cpu_weight="10000")
     with stage.recording(quiet_s=13, after_s=7):
         reader.go(12)
         stage.sleep(3)
@@ -102,6 +101,7 @@ def one_of_three(stage: Stage) -> None:
         for cpu, group in zip((4, 3, 8), groups, strict=True)
     )
     stage.groups.make("/docker", cpu_weight="10000")
+    stage.groups.make("/node", cpu_weight="1")
     stage.played.guilty.append(second.pid)
     with stage.recording(quiet_s=13, after_s=7):
         stage.take(5.3, first, third, second)

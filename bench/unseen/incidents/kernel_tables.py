@@ -30,6 +30,7 @@ def free_list_scrape(stage: Stage) -> None:
     twin = stage.actor("exporter", "spin", cpu=14, group=other, cpu_weight="20")
     exporter = stage.actor("exporter", "read-one", "/proc/pagetypeinfo", cpu=9, group=guilty, cpu_weight="10000")
     stage.groups.make("/docker", cpu_weight="10000")
+    stage.groups.make("/node", cpu_weight="1")
     stage.played.guilty.append(exporter.pid)
     with stage.recording(quiet_s=13, after_s=7):
         stage.take(5.2, twin, exporter)
@@ -38,10 +39,10 @@ def free_list_scrape(stage: Stage) -> None:
 
 
 def socket_inventory(stage: Stage) -> None:
-    """A security agent lists all local sockets, of which a message bus keeps tens of thousands open."""
+    """A security agent lists all local sockets, of which a message bus keeps nearly twenty thousand open."""
     stage.daily_life(4)
     stage.service("ticket-scan", 4, 10, 1)
-    stage.actor("message-bus", "socket-pairs", 15000)
+    stage.actor("message-bus", "socket-pairs", 9000)
     agent = stage.actor("sec-inventory", "read-one", "/proc/net/unix", cpu=4, realtime=2)
     with stage.recording(quiet_s=12, after_s=7):
         stage.take(5, agent)
@@ -57,7 +58,7 @@ def open_files(stage: Stage) -> None:
     stage.groups.enable("cpu")
     stage.daily_life(11)
     stage.service("refund-api", 11, 10, 2, cpu_weight="1")
-    proxy = stage.actor("tcp-proxy", "descriptors", 20000, cpu=6)
+    proxy = stage.actor("tcp-proxy", "descriptors", 15000, cpu=6)
     check = stage.actor("fd-audit", "list", f"/proc/{proxy.pid}/fd", cpu=11, cpu_weight="10000")
     with stage.recording(quiet_s=12, after_s=7), stage.taken():
         check.go(6)

@@ -97,7 +97,7 @@ def seventeen_seconds(stage: Stage) -> None:
     stage.daily_life(13)
     stage.service("taxi-match", 13, 10, 1)
     hog = stage.actor("locate-update", "spin", cpu=13, realtime=3)
-    with stage.recording(quiet_s=12, after_s=6):
+    with stage.recording(quiet_s=9, after_s=4):
         stage.take(3.5, hog)
         stage.sleep(17)
         stage.kernel(
