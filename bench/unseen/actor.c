@@ -31,6 +31,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -956,6 +957,183 @@ static void filtered(void)
 	on_cues(filtered_on);
 }
 
+/* ---- long things that the kernel goes through for one call ---- */
+
+static void *sleep_on(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Asks how long all of its threads have run, COUNT of them asleep: the kernel adds them up each time. */
+static void process_clock_on(void)
+{
+	struct timespec t;
+	while (more())
+		for (int i = 0; i < 16; i++)
+			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+}
+
+static void process_clock(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 16);
+	for (long i = number(0); i > 0; i--)
+		if (pthread_create(&thread, &small, sleep_on, NULL) != 0)
+			fail("pthread_create");
+	on_cues(process_clock_on);
+}
+
+/* Looks in a queue of COUNT messages for one of a type that none has. */
+static int queue;
+
+static void messages_on(void)
+{
+	char nothing[sizeof(long) + 1];
+	while (more())
+		if (msgrcv(queue, nothing, 0, 99, IPC_NOWAIT) >= 0 || errno != ENOMSG)
+			fail("msgrcv");
+}
+
+static void messages(void)
+{
+	long type = 7;
+	if (unshare(CLONE_NEWIPC) < 0 || (queue = msgget(IPC_PRIVATE, 0600)) < 0)
+		fail("msgget");
+	for (long i = number(0); i > 0; i--)
+		if (msgsnd(queue, &type, 0, IPC_NOWAIT) < 0)
+			fail("msgsnd");
+	on_cues(messages_on);
+}
+
+/* Sends itself datagrams that a filter of 2,000 comparisons discards. */
+static int filtered_socket[2];
+
+static void socket_filter_on(void)
+{
+	while (more())
+		for (int i = 0; i < 64; i++)
+			if (send(filtered_socket[0], scratch, 64, MSG_DONTWAIT) < 0)
+				fail("send");
+}
+
+static void socket_filter(void)
+{
+	enum { LENGTH = 2000 };
+	static struct sock_filter code[LENGTH];
+	struct sock_fprog program = {LENGTH, code};
+	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+	for (int i = 1; i < LENGTH - 1; i++)
+		code[i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x7fab0000 + i, 0, 0);
+	code[LENGTH - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, filtered_socket) < 0 ||
+	    setsockopt(filtered_socket[1], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
+		fail("SO_ATTACH_FILTER");
+	on_cues(socket_filter_on);
+}
+
+/* Asks for a name at the end of COUNT folders below PATH, each in the one before. */
+static char deep[4096];
+
+static void deep_path_on(void)
+{
+	struct stat status;
+	while (more())
+		for (int i = 0; i < 16; i++)
+			stat(deep, &status);
+}
+
+static void deep_path(void)
+{
+	size_t at = snprintf(deep, sizeof deep, "%s", args[0]);
+	for (long i = number(1); i > 0; i--) {
+		at += snprintf(deep + at, sizeof deep - at, "/d%02ld", i % 100);
+		if (mkdir(deep, 0755) < 0)
+			fail(deep);
+	}
+	snprintf(deep + at, sizeof deep - at, "/settings");
+	on_cues(deep_path_on);
+}
+
+/* Gives its core away, to nobody, again and again. */
+static void yields(void)
+{
+	while (more())
+		for (int i = 0; i < 64; i++)
+			sched_yield();
+}
+
+/* Moves MIBIBYTES of touched memory to another address and back, page by page. */
+static void move_memory(void)
+{
+	size_t size = number(0) * MIB;
+	char *memory = touched(size), *room = region(2 * size + 4 * MIB);
+	char *to = (char *)(((uintptr_t)room + 2 * MIB) & ~(2 * MIB - 1)) + PAGE;
+	if (((uintptr_t)memory & (2 * MIB - 1)) == PAGE)
+		to += PAGE;
+	while (more()) {
+		if (mremap(memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+			fail("mremap");
+		if (mremap(to, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED)
+			fail("mremap");
+	}
+	munmap(memory, size);
+	munmap(room, 2 * size + 4 * MIB);
+}
+
+/* Touches MIBIBYTES in huge pages, gives them back, touches them again. */
+static void huge_pages(void)
+{
+	size_t size = number(0) * MIB;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED || madvise(memory, size, MADV_HUGEPAGE) < 0)
+		fail("mmap");
+	while (more()) {
+		for (size_t at = 0; at < size && more(); at += PAGE)
+			memory[at] = 1;
+		madvise(memory, size, MADV_DONTNEED);
+	}
+	munmap(memory, size);
+}
+
+/* COUNT descriptors, or pairs of connected sockets, kept open. */
+static void keep(int (*open_one)(void), int each)
+{
+	char line[64];
+	many_files(each * number(0) + 50);
+	for (long i = number(0); i > 0; i--)
+		if (open_one() < 0)
+			fail("open");
+	say("ready");
+	while (cue(line, sizeof line))
+		;
+}
+
+static int copied_input(void)
+{
+	return dup(0);
+}
+
+static int socket_pair(void)
+{
+	int pair[2];
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+}
+
+static void descriptors(void)
+{
+	keep(copied_input, 1);
+}
+
+static void socket_pairs(void)
+{
+	keep(socket_pair, 2);
+}
+
 static const struct behaviour {
 	const char *name;
 	void (*on_cue)(void);
@@ -1006,6 +1184,15 @@ static const struct behaviour {
 	{"routes", NULL, routes},
 	{"randomness", randomness, NULL},
 	{"filtered", NULL, filtered},
+	{"process-clock", NULL, process_clock},
+	{"messages", NULL, messages},
+	{"socket-filter", NULL, socket_filter},
+	{"deep-path", NULL, deep_path},
+	{"yields", yields, NULL},
+	{"move-memory", move_memory, NULL},
+	{"huge-pages", huge_pages, NULL},
+	{"descriptors", NULL, descriptors},
+	{"socket-pairs", NULL, socket_pairs},
 };
 
 static void join(const char *procs)
