@@ -83,8 +83,8 @@ def waits_for_storage(stage: Stage) -> None:
     jobs = [
         stage.actor("prime-search", "spin", cpu=cpu, group="/scavenge/prime-search", cpu_idle="1") for cpu in (7, 8)
     ]
-    mount = stage.actor("nfs-rescan", "stuck", 60)
-    mount.go(60)
+    mount = stage.actor("nfs-rescan", "stuck", 26)
+    mount.go(26)
     with stage.recording(quiet_s=12):
         stage.take(5, *jobs)
         stage.kernel("hung-task", f"INFO: task nfs-rescan:{mount.pid} blocked for more than 120 seconds.")
