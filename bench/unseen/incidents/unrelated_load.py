@@ -36,14 +36,12 @@ def quota_of_threads(stage: Stage) -> None:
 
 
 def controller_down(stage: Stage) -> None:
-    """A disk's controller is gone, while a job of the idle class makes and deletes files without a rest."""
+    """A disk's controller is gone, while a job of the idle class has the kernel make random numbers."""
     stage.groups.enable("cpu")
     stage.daily_life()
     stage.service("news-feed", 6, 20, 3, cpu_weight="200")
-    folder = stage.shm / "scratch"
-    folder.mkdir()
     stage.groups.make("/lowprio", cpu_weight="1")
-    job = stage.actor("dedupe-scan", "churn", folder, cpu=7, idle=True, group="/lowprio/dedupe-scan")
+    job = stage.actor("disk-wipe", "randomness", cpu=7, idle=True, group="/lowprio/disk-wipe")
     with stage.recording(quiet_s=13):
         stage.take(6, job)
         stage.kernel("storage-timeout", "nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10")
@@ -85,8 +83,8 @@ def waits_for_storage(stage: Stage) -> None:
     jobs = [
         stage.actor("prime-search", "spin", cpu=cpu, group="/scavenge/prime-search", cpu_idle="1") for cpu in (7, 8)
     ]
-    mount = stage.actor("nfs-rescan", "stuck", 60)
-    mount.go(60)
+    mount = stage.actor("nfs-rescan", "stuck", 26)
+    mount.go(26)
     with stage.recording(quiet_s=12):
         stage.take(5, *jobs)
         stage.kernel("hung-task", f"INFO: task nfs-rescan:{mount.pid} blocked for more than 120 seconds.")
