@@ -11,6 +11,7 @@ from necroscope import config
 from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.explain import explain
 from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
+from necroscope.query.stopping import wanted
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
 from necroscope.serve.opened import Opened
@@ -18,6 +19,7 @@ from necroscope.show.why.document import why_document
 from necroscope.vocabulary.verdict import Verdict
 
 _MOST = 64
+_LOOK_S = 0.2
 
 
 class Judge:
@@ -30,9 +32,13 @@ class Judge:
 
     def why(self, opened: Opened, asked: Asked) -> Answer:
         """The document of `necroscope why --json`, with titles of mechanisms."""
-        with self._lock:
+        while not self._lock.acquire(timeout=_LOOK_S):
+            wanted()
+        try:
             known = self._catalogue = self._catalogue or hypotheses_of(DEFAULT)
             verdict = self._verdict(opened, asked, known)
+        finally:
+            self._lock.release()
         told: dict[str, Any] = why_document(verdict)
         return document({**told, "titles": dict(known.titles)})
 
