@@ -4,7 +4,8 @@ VENV := .venv
 READY := $(VENV)/.ready
 NATIVE := hatch_build.py src/necroscope/sense/perf/decode/native.c src/necroscope/sense/importers/perf_script/script_scan.c
 DEMO_PACKAGES := linux-perf systemd-container dbus
-TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip nodejs=node npm=npm chromium
+TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip nodejs=node npm=npm \
+	prometheus=promtool prometheus-alertmanager chromium
 
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross

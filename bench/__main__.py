@@ -23,6 +23,8 @@ BENCHMARKS = (
     "budget",
     "verifying",
     "priors",
+    "free",
+    "audit",
 )
 
 

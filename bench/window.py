@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.big_store import PERIOD_NS, START_NS, Node, build, large_store
 from necroscope.clock import NS, iso
 from necroscope.query.cores.core_heat import around, core_heat
-from necroscope.query.landmarks import symptoms
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.profile.flame import NARROWEST, Flame, flame
 from necroscope.query.profile.profile import profile
 from necroscope.query.profile.tree import tree

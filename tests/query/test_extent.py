@@ -9,8 +9,9 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
+from necroscope.query.events.event_names import find_event
+from necroscope.query.events.landmarks import events
 from necroscope.query.extent import extent, extent_of, extent_of_all, recorded
-from necroscope.query.landmarks import events, find_event
 from necroscope.store.read.catalog import segments
 from necroscope.store.read.reader import Store
 from necroscope.store.write.writer import Writer

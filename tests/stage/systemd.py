@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -24,7 +25,7 @@ _SERIAL = count(1)
 
 
 @contextlib.contextmanager
-def booted_systemd() -> Iterator[SystemdStage]:
+def booted_systemd(binds: Sequence[Path] = (), options: Sequence[str] = ()) -> Iterator[SystemdStage]:
     """Boot a systemd, and take it down again whatever happens. Skips the test where it cannot be had."""
     if lacking := missing():
         pytest.skip(f"needs {lacking}")
@@ -32,5 +33,5 @@ def booted_systemd() -> Iterator[SystemdStage]:
     cgroups = [mount / name for mount in wanted_mounts()]
     for path in cgroups:
         path.mkdir()
-    with booted(name, cgroups) as node:
+    with booted(name, cgroups, binds=binds, options=options) as node:
         yield node

@@ -77,6 +77,19 @@ def answer(
     return replace(made, verdict=replace(made.verdict, notes=_with(made.verdict.notes, found)))
 
 
+def explain_unreported(
+    store: Store, config: Config | None = None, *, since_ns: int, known: Catalogue | None = None
+) -> Verdict:
+    """Starvation since a moment that nobody reported, whatever symptoms there are; `no-symptom` where there is none."""
+    with noticing(), remembering():
+        return again(lambda: _unreported(FixedStore(store), Known.of(config, known), since_ns))
+
+
+def _unreported(store: FixedStore, known: Known, since_ns: int) -> Verdict:
+    recorded, notes = _recorded(store.snapshot())
+    return unreported(store, (max(since_ns, recorded[0]), recorded[1]), known, notes).verdict
+
+
 def _with(notes: Iterable[str], noticed: Iterable[str]) -> tuple[str, ...]:
     """The notes of an answer, and of whatever else was left out on the way to it."""
     own = tuple(notes)

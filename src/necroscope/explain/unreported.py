@@ -55,7 +55,7 @@ def unreported(store: FixedStore, recorded: Window, known: Known, notes: Sequenc
         verdict = known.verdict(case)
         unread = list(dict.fromkeys((*unread, *verdict.notes)))
         cause = verdict.cause
-        if cause is not None and _named(cause, known.catalogue) and _somebody_waited(case, cause, run):
+        if cause is not None and _named(cause, known.catalogue) and somebody_waited(case, cause, run):
             return Answer(replace(verdict, notes=tuple(unread)), case)
     if unread:
         return Answer(not_readable(unread))
@@ -85,7 +85,7 @@ def _named(cause: Cause, catalogue: Catalogue) -> bool:
     return cause.confidence >= _SURE and entry is not None and not entry.nameless
 
 
-def _somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
+def somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
     """Whether somebody else waited for the core for most of the time."""
     name = cause.process.name if cause.process else ""
     same = (one for one in case.starvations if one.run.cpu == run.cpu and one.run.overlaps(run.window))

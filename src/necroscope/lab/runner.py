@@ -100,11 +100,13 @@ def run(
     say: Callable[[str], None] = lambda text: None,
     beside: bool = False,
     asked: bool = False,
+    followed_by: Callable[[Stage], None] | None = None,
 ) -> Outcome:
     """Play a scenario, record it, and leave the store and `truth.json` beside it. Leaves nothing else.
 
     `Unavailable` names what this machine lacks. Waits for another run that goes on, unless `beside`. With `asked`,
-    somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered.
+    somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered. `followed_by` is
+    called when the incident is over, before anything of it is taken away.
     """
     if lacking := missing(scenario):
         raise Unavailable(f"{scenario.name} cannot be played here without {'; '.join(lacking)}", NEEDS_HINT)
@@ -115,7 +117,7 @@ def run(
         clean_abandoned(say)
         _make_folder(store)
         began_s = clock.elapsed_s()
-        stage, truth, shown = _play(scenario, seed, store, for_s, say, asked)
+        stage, truth, shown = _play(scenario, seed, store, for_s, say, asked, followed_by)
         document = _document(scenario, seed, stage, truth, shown)
         (store / TRUTH).write_text(json.dumps(document, indent=2) + "\n")
     return Outcome(scenario.name, seed, store, document, shown, clock.elapsed_s() - began_s)
@@ -133,7 +135,13 @@ def _make_folder(store: Path) -> None:
 
 
 def _play(
-    scenario: Scenario, seed: int, store: Path, for_s: float, say: Callable[[str], None], asked: bool
+    scenario: Scenario,
+    seed: int,
+    store: Path,
+    for_s: float,
+    say: Callable[[str], None],
+    asked: bool,
+    followed_by: Callable[[Stage], None] | None,
 ) -> tuple[Stage, Truth, tuple[Shown, ...]]:
     undo_log = open_undo_log(_run_id())
     left: list[str] = []
@@ -143,6 +151,7 @@ def _play(
             stage = Stage(
                 f"{scenario.name} {seed}", for_s, store / "store", undo_log, ending, say, decoys.drawn(scenario), asked
             )
+            stage.followed_by = followed_by
             truth, shown = _to_its_end(scenario, stage)
     finally:
         with undisturbed(lambda: _say_if_possible(say, _GOES_ON)):

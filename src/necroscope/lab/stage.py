@@ -70,6 +70,8 @@ class Stage:
         self.recorder: LabRecorder | None = None
         self.on_call = OnCall(store, self.started) if asked else None
         self.node: SystemdNode | None = None
+        self.followed_by: Callable[[Stage], None] | None = None
+        """What happens when the incident is over, while everything of it is still there and the recorder runs."""
 
     # -- draws -------------------------------------------------------------------------------------------
 
@@ -217,6 +219,8 @@ class Stage:
             yield
             self.say("quiet time after")
             self.sleep(self.rng.uniform(*AFTER_S))
+            if self.followed_by is not None:
+                self.followed_by(self)
         self.victims.hear()
         if self.on_call is not None:
             self.report.answer = self.on_call.finish()
@@ -298,7 +302,7 @@ class Stage:
 
     def lost(self) -> str:
         """What the recording does not hold although it happened: the last symptom. Empty where nothing is missing."""
-        from necroscope.query.landmarks import symptoms
+        from necroscope.query.events.landmarks import symptoms
         from necroscope.store.read.reader import Store
 
         known = [one for one in self.report.symptoms if one.kind != UNKNOWN]

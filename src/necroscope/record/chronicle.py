@@ -14,7 +14,7 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
-from necroscope.query import landmarks
+from necroscope.query.events import landmarks
 from necroscope.sense.log.kernel_log import KernelLog
 from necroscope.sense.log.symptom_event import symptom_event
 from necroscope.sense.sensor import Look

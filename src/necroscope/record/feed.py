@@ -61,12 +61,13 @@ class Starter(Protocol):
 class PerfFeed:
     """Runs perf until closed. `rows` and `events` hand out what came since they were last asked."""
 
-    def __init__(self, host: Host, starter: Starter | None = None) -> None:
+    def __init__(self, host: Host, starter: Starter | None = None, frequency_hz: int = FREQUENCY_HZ) -> None:
         self._host, self._starter = host, starter or PerfStarter(host)
         self._rows: queue.Queue[list[Row]] = queue.Queue(maxsize=_QUEUED)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.sampled = Sampled()
-        self._name_programs, self._frequency_hz = True, FREQUENCY_HZ
+        self.usual_hz = self._frequency_hz = frequency_hz
+        self._name_programs = True
         self._silence = Silence(clock.now().monotonic_ns)
         self.unresolved = Unresolved()
         self._names: LiveNames | None = None

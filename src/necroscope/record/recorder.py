@@ -23,6 +23,7 @@ from necroscope.record.budget.shedding import Shedding, switches
 from necroscope.record.chronicle import Chronicle, reported_since_boot
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, since_the_last, stuck
+from necroscope.record.observer import Nobody, Observer
 from necroscope.record.perf_rows import keep_rows
 from necroscope.record.timeline import Timeline
 from necroscope.record.unresolved import SIGNAL as UNRESOLVED
@@ -78,10 +79,13 @@ class Recorder:
         fast: Sequence[Sensor],
         slow: Sequence[Sensor],
         budget: Budget | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self._host, self._writer, self._feed = host, writer, feed
         budget = budget or Budget.of(os.cpu_count() or 1)
         self._shedding = Shedding(budget, switches(feed, slow), OwnUse(host).read)
+        self._observer = observer or Nobody()
+        writer.on_events = self._observer.happened
         self._sampler = Sampler(host, fast, slow)
         self._chronicle = Chronicle(reported_since_boot(writer.folder, clock.now()))
         self._own = OwnCost(host)
@@ -116,12 +120,18 @@ class Recorder:
             if now.realtime_ns // NS != second:
                 second = now.realtime_ns // NS
                 self._look(now, second)
+                status = self.status()
+                self._observer.stands(status)
                 if on_status is not None:
-                    on_status(self.status())
+                    on_status(status)
             self._writer.flush()
             left_s = _until_next_turn(clock.now().realtime_ns)
             stop.wait(left_s if ends is None else max(0.0, min(left_s, ends - clock.elapsed_s())))
         return self._end()
+
+    def limit(self, budget: Budget) -> None:
+        """Keep within this budget from now on."""
+        self._shedding.limit(budget)
 
     def status(self) -> RecorderStatus:
         """How it goes."""
@@ -190,6 +200,7 @@ class Recorder:
         if second % 60 == 0 or self._samples_before == 0:
             own.append(Sample(CLOCK.name, now.monotonic_ns / NS))
         self._writer.add_signals(now.realtime_ns, own, OWN_SOURCE)
+        self._observer.measured(own)
         self._heed(self._writer.status())
         if second % TRIM_S == 0:
             memory_trim.give_back()
@@ -213,6 +224,7 @@ class Recorder:
             self._stuck = None
 
     def _keep(self, looks: Sequence[Look]) -> None:
+        self._observer.looked(looks)
         for look in looks:
             if look.reading.samples:
                 self._writer.add_signals(look.at_ns, look.reading.samples, look.sensor)

@@ -26,6 +26,7 @@ from necroscope.sense.memory.meminfo import Meminfo
 from necroscope.sense.memory.vmstat import Vmstat
 from necroscope.sense.net.nic import Nic
 from necroscope.sense.net.softnet import Softnet
+from necroscope.sense.net.tcp import Tcp
 from necroscope.sense.processes.names import Processes
 from necroscope.sense.processes.top import TopProcesses
 from necroscope.sense.sampler import SLOW_EVERY_S
@@ -62,6 +63,7 @@ SENSORS = (
     Registered(Softnet, EACH_SECOND, scanned=True),
     Registered(Interrupts, EACH_SECOND, scanned=True),
     Registered(Nic, EACH_SECOND, scanned=True),
+    Registered(Tcp, EACH_SECOND, scanned=False),
     Registered(Throttle, EACH_SECOND, scanned=True),
     Registered(IrqRouting, SLOW, scanned=False),
     Registered(Memcg, SLOW, scanned=True),

@@ -16,12 +16,12 @@ from necroscope.clock import NS
 from necroscope.errors import BadInput, NecroscopeError
 from necroscope.query.extent import extent_of_all
 from necroscope.serve.answers.answer import Answer, document
+from necroscope.serve.answers.why import told
 from necroscope.serve.asked import Asked
 from necroscope.serve.endpoints import Endpoint, endpoints
 from necroscope.serve.inlined import script
 from necroscope.serve.opened import Opened
 from necroscope.serve.static_files import files
-from necroscope.show.why.document import why_document
 from necroscope.vocabulary.event import Window
 from necroscope.vocabulary.verdict import Verdict
 
@@ -42,7 +42,7 @@ def one_file(opened: Opened, verdict: Verdict, titles: dict[str, str]) -> bytes:
     if window[1] - window[0] > LONGEST_NS:
         raise BadInput("One file holds ten minutes at most.", "pack a shorter window")
     by_path = {one.path: one for one in endpoints()}
-    kept = [_packed("why", {}, document({**why_document(verdict), "titles": titles}))]
+    kept = [_packed("why", {}, document({**told(verdict), "titles": titles}))]
     left = MOST_BYTES
     for path, asked in _questions(window, verdict):
         one = _answered(opened, by_path, path, asked)
@@ -68,8 +68,8 @@ def _questions(window: Window, verdict: Verdict) -> Iterator[tuple[str, dict[str
     yield from (("/cores", {**whole, "columns": "1000", "look": look}) for look in _LOOKS)
 
 
-def _of_moment(window: Window, told: Window, cpu: int | None) -> Iterator[tuple[str, dict[str, str]]]:
-    held = max(window[0], told[0]), min(window[1], told[1])
+def _of_moment(window: Window, held_in: Window, cpu: int | None) -> Iterator[tuple[str, dict[str, str]]]:
+    held = max(window[0], held_in[0]), min(window[1], held_in[1])
     near = _stretch((max(window[0], held[0] - _NEAR_NS), min(window[1], held[1] + _NEAR_NS)))
     cores: tuple[dict[str, str], ...] = ({},) if cpu is None else ({"cpus": str(cpu)}, {})
     for core in cores:

@@ -11,8 +11,8 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.errors import NecroscopeError
 from necroscope.query.cores.seconds import Seconds, seconds
+from necroscope.query.events.landmarks import events
 from necroscope.query.extent import extent_of_all
-from necroscope.query.landmarks import events
 from necroscope.query.stopping import Stopped, stoppable
 from necroscope.query.tiles import TILE_NS, TILE_S, Tiles, around, numbers
 from necroscope.query.tracks.by_second import Lines, lines_of_tile, nbytes

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from necroscope.config import load
 from necroscope.errors import BadInput
 from necroscope.sense.environment import home, users
 
@@ -13,7 +14,8 @@ SYSTEM = Path("/var/lib/necroscope")
 
 
 def to_read(given: Path | None, environment: Mapping[str, str] = os.environ, system: Path = SYSTEM) -> Path:
-    """The given folder, else that of the environment, else the first of the usual places that has a readable store."""
+    """The given folder, else that of the environment or the settings, else the first of the usual places with a store
+    that can be read."""
     if given is not None:
         return given
     places = _places(environment, system)
@@ -37,5 +39,7 @@ def to_write(given: Path | None, environment: Mapping[str, str] = os.environ, sy
 def _places(environment: Mapping[str, str], system: Path) -> list[Path]:
     if environment.get("NECROSCOPE_STORE"):
         return [Path(environment["NECROSCOPE_STORE"])]
+    if configured := load(None, environment).store.path:
+        return [Path(configured)]
     state = users("XDG_STATE_HOME", environment) or str(Path(home(environment) or "/") / ".local" / "state")
     return [system, Path(state) / "necroscope"]

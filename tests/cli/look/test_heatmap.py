@@ -106,7 +106,7 @@ def test_files(necroscope: Program, store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "x.gif"), "x.gif names no picture"),
+        (("-o", "x.gif"), "x.gif has no ending that"),
         (("-o", "/nonexistent/x.svg"), "/nonexistent/x.svg cannot be written"),
         (("--process", "worker"), "does not tell who it worked for"),
         (("--cgroup", "/a"), "does not tell who it worked for"),

@@ -63,20 +63,41 @@ def test_help_names_the_place(necroscope: Program) -> None:
 def test_without_perf_one_sentence_says_so(necroscope: Program, tmp_path: Path) -> None:
     ran = necroscope("record", "--store", tmp_path / "a", "--for", "2.5s", env={"NECROSCOPE_PATH": "/nowhere"})
     assert ran.code == 0
-    assert ran.err.count("necroscope: no samples are taken: perf is not installed") == 1
-    assert "recorded " in ran.err.splitlines()[-1]
+    assert ran.err.count("warning trouble: no samples are taken: perf is not installed") == 1
+    assert " info stopped: recorded " in ran.err.splitlines()[-1]
     assert "no samples" in ran.err.splitlines()[-1]
     quiet = necroscope("record", "-q", "--store", tmp_path / "b", "--for", "1s", env={"NECROSCOPE_PATH": "/nowhere"})
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
-def test_a_hangup_ends_it_well(tmp_path: Path) -> None:
-    with recorder(tmp_path, "--no-perf") as running:
-        running.send_signal(signal.SIGHUP)
-        out, err = running.communicate(timeout=30)
-        assert (running.returncode, out, err) == (0, "", "")
-    assert len(events_of(tmp_path, "recorder-stopped")) == 1
-    assert list((tmp_path / "journal").iterdir()) == []
+def test_without_a_terminal_a_hangup_reads_the_settings_again(tmp_path: Path) -> None:
+    """A mistake in them changes nothing; what a restart needs is said."""
+    file = tmp_path / "necroscope.toml"
+    file.write_text("[labels]\nzone = 'a'\n")
+    file.chmod(0o600)
+    log = (tmp_path / "log").open("w")
+    command = [PROGRAM, "record", "--no-perf", "--store", str(tmp_path / "store"), "--config", str(file)]
+    started = subprocess.Popen(command, stderr=log, start_new_session=True)
+    try:
+        said = lambda words: lambda: words in (tmp_path / "log").read_text()  # noqa: E731
+        wait_for(said("info started: recording to"), "its first line", 30.0)
+        wait_for(lambda: any((tmp_path / "store").glob("journal/*.journal")), "the first row", 30.0)
+        file.write_text("[labels]\nzone = 'b'\n[record]\nfrequency_hz = 49\n[store]\nmax_age_s = '2d'\n")
+        started.send_signal(signal.SIGHUP)
+        wait_for(said("and 2 d, 49 Hz"), "the new settings", 30.0)
+        assert "only a restart changes record" in (tmp_path / "log").read_text()
+        file.write_text("[labls]\n")
+        started.send_signal(signal.SIGHUP)
+        wait_for(said("the settings stay as they were"), "the refusal", 30.0)
+        assert "did you mean labels?" in (tmp_path / "log").read_text()
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(30) == 0
+    finally:
+        started.kill()
+        started.wait()
+        log.close()
+    assert (tmp_path / "log").read_text().splitlines()[-1].split(" ", 1)[1].startswith("info stopped: recorded ")
+    assert len(events_of(tmp_path / "store", "recorder-stopped")) == 1
 
 
 def test_a_terminal_that_is_closed_ends_it_well(tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ def _leak(kind: str, name: str, **more: object) -> Leak:
 @pytest.mark.parametrize(
     ("unit", "command"),
     [
-        (LeakUnit("a.service", "/a", unit_file_state="enabled"), "systemctl disable --now -- a.service"),
-        (None, "systemctl disable --now -- a.service"),
+        (LeakUnit("a.service", "/a", unit_file_state="enabled"), "necroscope fix disable-unit -- a.service"),
+        (None, "necroscope fix disable-unit -- a.service"),
         (
             LeakUnit("a.service", "/a", unit_file_state="static", triggered_by=("a.timer",)),
-            "systemctl disable --now -- a.timer a.service",
+            "necroscope fix disable-unit -- a.service",
         ),
-        (LeakUnit("a.service", "/a", unit_file_state="static"), "systemctl stop -- a.service"),
+        (LeakUnit("a.service", "/a", unit_file_state="static"), "necroscope fix stop-unit -- a.service"),
     ],
 )
 def test_a_unit_is_disabled_with_what_triggers_it_or_stopped(unit: LeakUnit | None, command: str) -> None:
@@ -51,7 +51,13 @@ def test_hostile_names_are_one_word_of_the_command(name: str) -> None:
     for leak in (_leak("unit", name), _leak("unit", name, doubt=UNKNOWN_UNIT)):
         assert shlex.split(stop(leak).command)[-2:] == ["--", name]
     web = LeakContainer(name, engine="docker")
-    assert shlex.split(stop(_leak("container", name, container=web)).command) == ["docker", "stop", "--", name]
+    assert shlex.split(stop(_leak("container", name, container=web)).command) == [
+        "necroscope",
+        "fix",
+        "stop-container",
+        "--",
+        name,
+    ]
 
 
 def test_a_container_whose_engine_has_no_such_command() -> None:
@@ -84,5 +90,5 @@ def test_directories_are_removed_and_without_a_leaker_it_is_looked_for() -> None
     first, then = remedies("directories", None)
     assert (first.action, then.action) == ("find-leaker", "remove-directories")
     assert "exits before cleaning up" in first.text
-    assert said(stop(_leak("unit", "a.service"))).startswith("systemctl disable --now -- a.service: Stop the leak")
+    assert said(stop(_leak("unit", "a.service"))).startswith("necroscope fix disable-unit -- a.service: Stop the leak")
     assert said(first) == first.text

@@ -226,7 +226,7 @@ def test_a_kept_incident_is_read_alike_without_a_word(
     def wordless(row: Any) -> event.Event:
         return replace(whole(row), text="")
 
-    for module in ("necroscope.query.landmarks", "necroscope.query.case.symptom"):
+    for module in ("necroscope.query.events.landmarks", "necroscope.query.case.symptom"):
         monkeypatch.setattr(f"{module}.event_of", wordless)
     store = FixedStore(Store(unpacked(bundle, tmp_path)))
     recorded = extent.recorded(store.snapshot())

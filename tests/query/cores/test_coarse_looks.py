@@ -22,7 +22,7 @@ from necroscope.query.cores.starved import mean_busy, runs
 from necroscope.query.profile.profile import profile
 from necroscope.query.select import Select
 from necroscope.query.sql.engine import Engine
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
 from necroscope.store.bundle.excerpt import excerpt

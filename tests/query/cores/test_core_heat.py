@@ -11,7 +11,7 @@ import pytest
 from necroscope.clock import NS
 from necroscope.query.cores.core_heat import around, core_heat
 from necroscope.query.cores.grid import Grid
-from necroscope.query.landmarks import symptoms
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.select import Select
 from necroscope.store.format.arrow import from_rows
 from necroscope.store.format.rows import event_rows

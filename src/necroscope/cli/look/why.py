@@ -11,33 +11,27 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from necroscope.cli.look.kept_answer import KeptAnswer
 from necroscope.cli.shared.blindness import refuse_blank
-from necroscope.cli.shared.kept_answer import KeptAnswer
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import heard
 from necroscope.cli.shared.options import config_option, console, output_options
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from necroscope.diagnose.hypotheses import Catalogue
+    from necroscope.explain.every import Every
     from necroscope.show.why.document import Version
-    from necroscope.vocabulary.verdict import Group, Verdict
+    from necroscope.vocabulary.verdict import Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Every:
-    """The answer to --all, and what of the recording could not be read."""
-
-    groups: tuple[Group, ...]
-    notes: tuple[str, ...]
-
-
-_Found: TypeAlias = "Verdict | _Every"
+_Found: TypeAlias = "Verdict | Every"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +49,10 @@ class _Asked:
             raise BadInput("--at, --event, --all and --case exclude each other.", "give one of them")
 
 
-@click.command()
+@click.command(epilog=RULE)
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
-@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind (its latest occurrence).")
+@event_option("This event: its id, as `necroscope events` prints it, or a kind (its latest occurrence).")
 @click.option("--all", "every", is_flag=True, help="Every symptom, those of one cause together.")
 @click.option(
     "--case",
@@ -158,7 +152,9 @@ def why(
 
 
 def _exit_code(found: _Found) -> int:
-    if isinstance(found, _Every):
+    from necroscope.explain.every import Every
+
+    if isinstance(found, Every):
         return _FOUND if found.groups else _INCONCLUSIVE if found.notes else 0
     if found.inconclusive:
         return _INCONCLUSIVE
@@ -184,24 +180,15 @@ def _answered(
     if asked.case is not None:
         return _of_case(asked.case, store, known)
     from necroscope import config
-    from necroscope.explain import answer, explain, explain_all
+    from necroscope.explain import answer
+    from necroscope.explain.every import every_symptom
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
-    from necroscope.vocabulary.verdict import Group
 
     opened, settings = Store(to_read(store)), config.load(config_file)
     refuse_blank(opened)
     if asked.every:
-        notes: list[str] = []
-        groups = explain_all(opened, settings, known=known, notes=notes)
-        if not groups and not notes:
-            # What nobody reported, and complaints that no core causes, are not nothing.
-            whole = explain(opened, settings, known=known)
-            if whole.inconclusive:
-                notes += [f"not known: {one.what}" for one in whole.missing]
-            elif whole.symptom is not None:
-                groups = (Group(whole, (whole.symptom,)),)
-        return _Every(groups, tuple(notes))
+        return every_symptom(opened, settings, known)
     found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
     keep.save(opened, found, known)
     return found.verdict
@@ -229,9 +216,10 @@ def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
 def _print_json(found: _Found, version: Version) -> None:
     import json
 
+    from necroscope.explain.every import Every
     from necroscope.show.why.document import why_all_document, why_document
 
-    if isinstance(found, _Every):
+    if isinstance(found, Every):
         document = why_all_document(found.groups, found.notes, version)
     else:
         document = why_document(found, version)
@@ -249,13 +237,14 @@ def _print(found: _Found, out: Console, brief: bool, known: Catalogue) -> None:
 
 
 def _tell(found: _Found, out: Console, brief: bool, catalogue: Catalogue) -> None:
+    from necroscope.explain.every import Every
     from necroscope.show.why.answer import Known
     from necroscope.show.why.brief import print_brief
     from necroscope.show.why.groups import print_groups
     from necroscope.show.why.story import print_story
 
     known = Known(catalogue.titles, catalogue.roles)
-    if isinstance(found, _Every):
+    if isinstance(found, Every):
         print_groups(found.groups, out, known, found.notes)
     elif brief:
         print_brief(found, out, known)

@@ -108,7 +108,7 @@ def _is_bundle(path: Path) -> bool:
 
 
 def _import(path: Path, folder: Path) -> None:
-    from necroscope.record.imports.imported_files import How, import_file
+    from necroscope.record.imports.file_importers import How, import_file
     from necroscope.sense.cpu.times import Cpu
     from necroscope.sense.host import Host
     from necroscope.sense.importers.placement import WHEN

@@ -188,7 +188,11 @@ def _remedies(case: Case, one: Conclusion) -> tuple[Remedy, ...]:
     """What can be done: about a leak first who leaks, then what exists; no advice that this kernel has outgrown."""
     given = tuple(remedy for entry in _entries(one) for remedy in entry.remedies_for(one.subject, case.kernel))
     if one.doubt_of_subject:
-        given = tuple(replace(each, command="") if each.command.startswith("systemctl ") else each for each in given)
+        given = tuple(
+            replace(each, command="") if each.command.startswith("necroscope fix ") else each for each in given
+        )
     if not one.grows:
         return tuple(dict.fromkeys(given))
-    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *dict.fromkeys(given))
+    left = case.leaks.of(one.grows)
+    below = max(left.below, key=lambda each: each.count).parent if left.below else ""
+    return (*leak_remedies(one.grows, one.leak, left.pins, below), *dict.fromkeys(given))

@@ -68,7 +68,7 @@ def _unowned(
         f"{plural(found.unowned, 'zombie memory cgroup')}{most}; nobody can be shown to own them",
         Subject("cgroup", top.parent if top else "/"),
         (_total(census), *_families(found.families), *_newest(found, facts), *_growth(census), *_cost(memory)),
-        tuple(said(one) for one in remedies("zombies", None, pins)),
+        tuple(said(one) for one in remedies("zombies", None, pins, top.parent if top else "")),
     )
 
 

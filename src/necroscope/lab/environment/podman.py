@@ -161,12 +161,12 @@ tmp_dir = "{engine.folder}/tmp"
 network_config_dir = "{engine.folder}/cni"
 """
     )
-    _write_image(engine.folder / "image.tar")
+    write_image(engine.folder / "image.tar")
     engine.podman("import", "--quiet", str(engine.folder / "image.tar"), IMAGE)
 
 
-def _write_image(path: Path) -> None:
-    """A root filesystem of one static program and a few empty folders."""
+def write_image(path: Path) -> None:
+    """Write a root filesystem of one static program and a few empty folders."""
     with tarfile.open(path, "w") as tar:
         for name in ("bin", "state", "tmp", "proc", "sys", "dev", "etc"):
             entry = tarfile.TarInfo(name)

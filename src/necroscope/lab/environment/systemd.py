@@ -137,15 +137,23 @@ def wanted_mounts() -> list[Path]:
 
 @contextlib.contextmanager
 def booted(
-    machine: str, cgroups: list[Path], started: Callable[[int], None] = lambda pid: None, binds: Sequence[Path] = ()
+    machine: str,
+    cgroups: list[Path],
+    started: Callable[[int], None] = lambda pid: None,
+    binds: Sequence[Path] = (),
+    options: Sequence[str] = (),
 ) -> Iterator[SystemdNode]:
     """Boot a systemd in the given cgroups, which are there, and take it down again whatever happens, with the cgroups.
 
-    `started` hears the pid of nspawn at once. Folders of `binds` are there inside under their own names.
+    `started` hears the pid of nspawn at once. Folders of `binds` are there inside under their own names;
+    `options` are more of nspawn's.
     """
     with tempfile.TemporaryFile() as log:
         nspawn = subprocess.Popen(
-            entering(cgroups, _nspawn(machine, binds)), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            entering(cgroups, _nspawn(machine, binds, options)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
         try:
             started(nspawn.pid)
@@ -172,13 +180,14 @@ def wait_for(condition: Callable[[], bool], what: str, patience_s: float = 10.0)
         clock.sleep(0.03)
 
 
-def _nspawn(machine: str, binds: Sequence[Path]) -> list[str]:
+def _nspawn(machine: str, binds: Sequence[Path], more: Sequence[str]) -> list[str]:
     options = "--quiet --directory=/ --volatile=yes --boot --register=no --keep-unit --private-network --console=pipe"
     return [
         "systemd-nspawn",
         *options.split(),
         f"--machine={machine}",
         *(f"--bind={bind}" for bind in binds),
+        *more,
         *_KERNEL_ARGUMENTS,
     ]
 

@@ -16,7 +16,7 @@ from necroscope.query.case.named_core import named_core
 from necroscope.query.case.symptom import is_symptom, patience_ns
 from necroscope.query.cores.core_time import CoreTime, core_time
 from necroscope.query.cores.starved import from_samples
-from necroscope.query.landmarks import events
+from necroscope.query.events.landmarks import events
 from necroscope.query.samples.busy_seconds import busy_seconds
 from necroscope.store.read.reader import Snapshot
 from necroscope.vocabulary.case import NamedCore, Run

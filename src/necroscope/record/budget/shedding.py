@@ -13,7 +13,6 @@ from necroscope.record.budget.governor import FREQUENCY, ORDER, PROCESSES, SYMBO
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import own_event
 from necroscope.sense.cgroups.zombie_names import ZombieNames
-from necroscope.sense.perf.launch.options import FREQUENCY_HZ
 from necroscope.sense.processes.top import TopProcesses
 from necroscope.sense.sensor import Sensor
 from necroscope.vocabulary.event import Event
@@ -41,6 +40,10 @@ class Shedding:
         self._memory: int | None = None
         self._descriptors: int | None = None
 
+    def limit(self, budget: Budget) -> None:
+        """Another budget, from now on."""
+        self._governor.budget = budget
+
     def turn(self) -> list[Event]:
         """Measure, decide, act; what is to be reported."""
         use = self._read()
@@ -65,7 +68,7 @@ def switches(feed: PerfFeed | None, sensors: Sequence[Sensor]) -> dict[str, Swit
     found: dict[str, Switch] = {}
     if feed is not None:
         found[SYMBOLS] = lambda shed: feed.name_programs(not shed)
-        found[FREQUENCY] = lambda shed: feed.sample_at(LOWER_HZ if shed else FREQUENCY_HZ)
+        found[FREQUENCY] = lambda shed: feed.sample_at(min(LOWER_HZ, feed.usual_hz) if shed else feed.usual_hz)
     for sensor in sensors:
         if isinstance(sensor, TopProcesses):
             found[PROCESSES] = sensor.spare

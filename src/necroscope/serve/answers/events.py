@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from necroscope.query.case.symptom import is_symptom
-from necroscope.query.landmarks import symptoms
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.tiles import around
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
@@ -23,10 +23,10 @@ def events(opened: Opened, asked: Asked) -> Answer:
     window = asked.window
     snapshot = opened.store.snapshot(around(window)) if not opened.source.bundle else opened.whole()
     notes: list[str] = []
-    told = symptoms(snapshot, window, notes)
+    complaints = symptoms(snapshot, window, notes)
     found, missing = opened.flags.of(snapshot, window, _READ_S)
     others = [one for part in found.values() for one in part if window[0] <= one.at_ns <= window[1]]
-    every = sorted({one.id: one for one in (*told, *others)}.values(), key=lambda one: (one.at_ns, one.id))
+    every = sorted({one.id: one for one in (*complaints, *others)}.values(), key=lambda one: (one.at_ns, one.id))
     return document(
         {
             "schema": "necroscope.flags/1",

@@ -11,8 +11,8 @@ import numpy as np
 from necroscope.errors import BadInput
 from necroscope.quantity import plural
 from necroscope.query.coverage import profiled
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.extent import extent
-from necroscope.query.landmarks import symptoms
 from necroscope.query.profile.against import against, blocks
 from necroscope.query.profile.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
 from necroscope.query.profile.code_kind import CODE_KINDS, code_kind

@@ -15,11 +15,17 @@ from necroscope.query.stopping import wanted
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
 from necroscope.serve.opened import Opened
+from necroscope.show.why.answer import outcome
 from necroscope.show.why.document import why_document
 from necroscope.vocabulary.verdict import Verdict
 
 _MOST = 64
 _LOOK_S = 0.2
+
+
+def told(verdict: Verdict) -> dict[str, Any]:
+    """The document of a verdict, with its headline."""
+    return {**why_document(verdict), "headline": outcome(verdict)[0]}
 
 
 class Judge:
@@ -31,7 +37,7 @@ class Judge:
         self._catalogue: Catalogue | None = None
 
     def why(self, opened: Opened, asked: Asked) -> Answer:
-        """The document of `necroscope why --json`, with titles of mechanisms."""
+        """The document of `necroscope why --json`, with its headline and the titles of mechanisms."""
         while not self._lock.acquire(timeout=_LOOK_S):
             wanted()
         try:
@@ -39,8 +45,7 @@ class Judge:
             verdict = self._verdict(opened, asked, known)
         finally:
             self._lock.release()
-        told: dict[str, Any] = why_document(verdict)
-        return document({**told, "titles": dict(known.titles)})
+        return document({**told(verdict), "titles": dict(known.titles)})
 
     def _verdict(self, opened: Opened, asked: Asked, known: Catalogue) -> Verdict:
         event, at = asked["event"], asked["at"]

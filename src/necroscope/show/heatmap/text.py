@@ -1,6 +1,7 @@
 """A heat map in a terminal. One hot row among hundreds is seen: rows that share a line show the highest of them.
 
-With colours, a line holds two rows (the upper and the lower half of its characters). Without, shades or digits do.
+With colours, a line holds two rows (the upper and the lower half of its characters). Without, shades or digits do; the
+same shades are under the colours, for whoever copies them out of the terminal.
 What is unknown is a dim dot on the terminal's own background, which no value looks like.
 """
 
@@ -82,7 +83,8 @@ def _scale_line(scale: float, depth: Depth, digits: bool, width: int) -> Text:
         line.append(DIGITS if digits else "".join(shade * 4 for shade in SHADES))
     else:
         for level in range(0, LEVELS, 2):
-            line.append(" ", style=f"on {heat_terminal(level, depth)}")
+            colour = heat_terminal(level, depth)
+            line.append(shade_of(level / (LEVELS - 1)), style=f"{colour} on {colour}")
     line.append(f" {percent(scale)}   {UNKNOWN}{'' if depth == 'none' else ' or no colour'}: not known")
     line.truncate(width)
     return line
@@ -138,15 +140,18 @@ def _append_colours(
 
 
 def _cell(top: float, bottom: float, depth: Depth, last: bool) -> tuple[str, str]:
-    """Character and style of two values above each other."""
+    """Character and style of two values above each other. Copied without its colours, it still says how high they are:
+    a shade for both, or a block in the half of the higher one."""
     if math.isnan(top) and math.isnan(bottom):
         return UNKNOWN, "dim"
     upper, lower = (None if math.isnan(one) else heat_terminal(level_of(one), depth) for one in (top, bottom))
     if upper == lower:
-        return " ", f"on {upper}"
+        return shade_of(max(top, bottom)), f"{upper} on {upper}"
     if upper is None:
         return "▄", f"{lower}"
-    return "▀", upper if lower is None or last else f"{upper} on {lower}"
+    if lower is None or last:
+        return "▀", upper
+    return ("▀", f"{upper} on {lower}") if top > bottom else ("▄", f"{lower} on {upper}")
 
 
 # -- time, marks, figures --------------------------------------------------------------------------------------

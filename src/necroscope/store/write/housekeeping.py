@@ -134,6 +134,10 @@ class Housekeeper:
         self._roller.prune(self.segments)
         return True
 
+    def limit(self, retention: Retention) -> None:
+        """Keep so much from now on; what is beyond it goes with the next segment."""
+        self._retention = retention
+
     def unreported(self) -> tuple[list[Event], int]:
         """What was removed and is not reported yet, as one event; and how many segments it covers, for `reported`."""
         gone = self._gone

@@ -8,7 +8,7 @@ threads at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +82,8 @@ class Writer:
         at_any_cost: bool = False,
     ) -> None:
         self._folder, self._at_any_cost = folder, at_any_cost
+        # Told of every event, those of the inbox and of the store itself too; must not wait.
+        self.on_events: Callable[[Sequence[Event]], None] | None = None
         self._segment_s, self._segment_rows = segment_s, segment_rows
         # The first segment comes early: what sealing needs is then in memory, and what keeps it from working shows.
         self._next_s = min(segment_s, _FIRST_S)
@@ -139,7 +141,9 @@ class Writer:
 
     def add_events(self, events: Iterable[Event]) -> None:
         """Things that happened."""
-        self._add("events", rows.event_rows(events))
+        told = list(events)
+        self._add("events", rows.event_rows(told))
+        self._tell(told)
 
     def add_zombies(self, at_ns: int, counts: Iterable[ParentCount]) -> None:
         """Zombies by parent."""
@@ -185,6 +189,10 @@ class Writer:
     def disown(self) -> None:
         """In a fork: let go of its copy of the lock, which must not outlive the writer's own."""
         self._lock.release()
+
+    def keep_within(self, retention: Retention) -> None:
+        """Other limits, from now on."""
+        self._housekeeper.limit(retention)
 
     def take_back(self, names: Collection[str]) -> None:
         """Remove segments by name, as if they had never been there."""
@@ -285,6 +293,7 @@ class Writer:
         marks = self._marks()
         if events := [event for _, event in marks] + self._spool.take_events():
             self._pending.setdefault("events", []).append(rows.event_rows(events))
+            self._tell(events)
         tables = self._take()
         written = self._spool.append(tables) if tables else self._spool.drain()
         if self._spool.number != self._number:
@@ -297,6 +306,10 @@ class Writer:
         if self._flushed_s - self._synced_s >= self._sync_s:
             self._synced_s = self._flushed_s
             self._spool.sync()
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        if self.on_events is not None and events:
+            self.on_events(events)
 
     def _name_journal(self, number: int | None) -> None:
         self._lock.write_owner(number)

@@ -74,6 +74,10 @@ class RayLogs:
         if not self.lines and not self._last_event_ns and not self.undated:
             raise BadInput(f"{source.name} has no line of a Ray log")
 
+    def line(self, raw: bytes, at_ns: int) -> Iterator[LogEvent]:
+        """Events of one line that was read at this time, whatever time it tells."""
+        yield from self._event(parse_line(raw), at_ns)
+
     def _utc(self, line: RayLine, at_ns: int) -> int:
         """When a line was written. A line that tells both clocks tells the zone of those that do not."""
         if line.utc_ns is not None:

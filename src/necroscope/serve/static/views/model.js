@@ -327,7 +327,9 @@ export class Model {
   /** Once nothing has moved for a moment. @param {string} name @param {() => Promise<void>} ask */
   #soon(name, ask) {
     clearTimeout(this.timers[name]);
-    this.timers[name] = window.setTimeout(() => this.#one(name, ask), this.busy.has(name) || this.layers.length ? QUIET_MS : 0);
+    // A choice is made once; what is moved and zoomed is asked for when it rests.
+    const quiet = (name !== "flame" || !this.state.a) && (this.busy.has(name) || this.layers.length > 0);
+    this.timers[name] = window.setTimeout(() => this.#one(name, ask), quiet ? QUIET_MS : 0);
   }
 
   /** @param {string} name @param {() => Promise<void>} ask */

@@ -6,7 +6,6 @@ import { moment as when, span, timeOfDay } from "../lib/time.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
-const HEADLINES = { explained: "Root cause found", "partly-explained": "Partly explained", unexplained: "Not explained", "no-symptom": "No symptom" };
 const OUTCOMES = { "ruled-out": ["✗", "Ruled out"], "not-ruled-out": ["!", "Not ruled out"], untested: ["?", "Not tested"] };
 
 /** @param {Model} model */
@@ -18,10 +17,16 @@ export function verdict(model) {
   return html`${head(told)} ${symptoms(model)} ${remedies(told)} ${links(model, told)} ${tested(model, told)} ${rest(told)}`;
 }
 
+/** The words of the terminal, in sentence case. @param {any} told */
+function titleOf(told) {
+  const words = plain(told.headline ?? told.verdict);
+  return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
+}
+
 /** @param {any} told */
 function head(told) {
   const { cause } = told;
-  const title = /** @type {Record<string, string>} */ (HEADLINES)[told.verdict] ?? told.verdict;
+  const title = titleOf(told);
   return html`<div class="cause ${told.verdict}">
     <h3>${title}${cause ? html` <code>${plain(cause.kind)}</code>` : nothing}</h3>
     ${cause ? html`<p class="claim">${plain(told.titles?.[cause.kind] ?? "")}</p>
@@ -120,6 +125,6 @@ export function follow(model, link) {
 /** @param {any} told */
 export function headline(told) {
   if (!told) return "looking for the cause …";
-  const title = /** @type {Record<string, string>} */ (HEADLINES)[told.verdict] ?? told.verdict;
+  const title = titleOf(told);
   return told.cause ? `${title}: ${told.cause.kind}${told.cause.subject ? `, ${plain(told.cause.subject.name, 60)}` : ""} (${figure(told.cause.confidence)})` : title;
 }

@@ -1,0 +1,1 @@
+"""What `doctor` found, as text and as a document."""

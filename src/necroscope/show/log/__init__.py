@@ -1,0 +1,1 @@
+"""Lines of the recorder's log as text, for people or for machines."""

@@ -1,0 +1,1 @@
+"""Metrics as Prometheus reads them, and the page that lists them."""
