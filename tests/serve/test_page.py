@@ -102,7 +102,7 @@ def test_the_path_by_keys_alone(eyes: Eyes) -> None:
     page = eyes.page
     page.locator("#timeline").focus()
     page.keyboard.press("g")
-    assert "core 9" in page.locator("#spoken").inner_text()
+    page.wait_for_function("() => document.getElementById('spoken').textContent.includes('core 9')")
     page.keyboard.press("Enter")
     eyes.settled()
     assert eyes.state()["a"]["cpus"] == [9]

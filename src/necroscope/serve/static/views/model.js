@@ -177,14 +177,17 @@ export class Model {
     this.#soon("flags", () => this.#flags());
     if (this.state.view === "moment") this.#soon("moment", () => this.#moment());
     this.#soon("flame", () => this.#flame());
-    if (!this.verdict) this.#soon("why", () => this.#why());
-    if (this.state.view === "zombies" && !this.zombies) this.#soon("zombies", () => this.#zombies());
+    // What takes long is not asked again while it is being answered, however much is moved meanwhile.
+    if (!this.verdict && !this.busy.has("why")) this.#soon("why", () => this.#why());
+    if (this.state.view === "zombies" && !this.zombies && !this.busy.has("zombies")) this.#soon("zombies", () => this.#zombies());
     if (!this.small) this.#soon("small", () => this.#small());
   }
 
   /** Another symptom, by its id. @param {string} event */
   judge(event) {
     this.verdict = null;
+    this.asking.get("why")?.abort();
+    this.busy.delete("why");
     this.set({ event }, true);
   }
 
