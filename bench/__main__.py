@@ -16,6 +16,7 @@ BENCHMARKS = (
     "decode",
     "store",
     "window",
+    "page",
     "why",
     "recorder",
     "starved",

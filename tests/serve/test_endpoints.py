@@ -11,7 +11,8 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.serve.endpoints import PREFIX, endpoints, openapi
-from stage.served import Served
+from stage.incidents import INCIDENTS, unpacked
+from stage.served import Served, serving
 
 FROM, TO = 1794868441843677941, 1794868482877759481
 HELD = 1794868466003000000, 1794868472002000000
@@ -115,6 +116,21 @@ def test_a_flame_graph_against_usual_times(gpu: Served) -> None:
     head, arrays = gpu.get("flame", from_=HELD[0], to=HELD[1], cpus=9, against="usual").columns
     assert "of the same length" in head["compared"]
     assert arrays["before"].max() > 0
+
+
+def test_a_flame_graph_against_another_recording(gpu: Served, tmp_path: Path) -> None:
+    asked = {"from_": HELD[0], "to": HELD[1], "against": "other"}
+    refused = gpu.get("flame", **asked)
+    assert refused.status == 400
+    assert "--against FILE" in refused.document["error"]["hint"]
+    other = unpacked(INCIDENTS / "hog-5.10-v2.ncb", tmp_path)
+    with serving(gpu.opened.source.store, "b", other=other) as served:
+        assert served.get("recording").document["compared_with"] == "another.ncb"
+        head, arrays = served.get("flame", **asked).columns
+        assert head["compared"] == "another.ncb"
+        assert arrays["before"][0] > 0
+        gone = (arrays["cores"] == 0) & (arrays["before"] > 0)
+        assert gone.any(), "what runs there and not here"
 
 
 def test_filters_and_the_inverted_graph(gpu: Served) -> None:

@@ -102,7 +102,7 @@ def test_the_path_by_keys_alone(eyes: Eyes) -> None:
     page = eyes.page
     page.locator("#timeline").focus()
     page.keyboard.press("g")
-    assert "core 9" in page.locator("#spoken").inner_text()
+    page.wait_for_function("() => document.getElementById('spoken').textContent.includes('core 9')")
     page.keyboard.press("Enter")
     eyes.settled()
     assert eyes.state()["a"]["cpus"] == [9]
@@ -204,6 +204,7 @@ def test_pictures_are_saved_as_they_are_seen(eyes: Eyes) -> None:
     with page.expect_download() as got:
         page.get_by_role("button", name="SVG").click()
     drawn = got.value.path().read_text("utf-8")
+    assert "process-719d" not in drawn
     assert "host-26e2" in drawn
     assert "UTC" in drawn
     assert "Zombie cgroups" in drawn
@@ -212,6 +213,11 @@ def test_pictures_are_saved_as_they_are_seen(eyes: Eyes) -> None:
     from xml.etree import ElementTree
 
     assert ElementTree.fromstring(drawn).tag.endswith("svg")
+    page.locator('button[data-link="on-core"]').click()
+    eyes.settled()
+    with page.expect_download() as got:
+        page.get_by_role("button", name="SVG").click()
+    assert "NEW process-719d" in got.value.path().read_text("utf-8"), "the flame graph is on the screen too"
 
 
 def test_local_time_and_utc(browser: Any, gpu: Served) -> None:

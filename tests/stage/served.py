@@ -66,9 +66,9 @@ class Served:
 
 
 @contextmanager
-def serving(store: Path, bundle: str = "", rules: Rules | None = None) -> Iterator[Served]:
+def serving(store: Path, bundle: str = "", rules: Rules | None = None, other: Path | None = None) -> Iterator[Served]:
     """A server, until the end of the block."""
-    opened = Opened(Source(store, bundle))
+    opened = Opened(Source(store, bundle, other=other, other_name="another.ncb" if other is not None else ""))
     with bound(Address("127.0.0.1", 0)) as listening:
         app: Any = application(opened, rules or Rules())
         config = uvicorn.Config(

@@ -41,7 +41,7 @@ def application(opened: Opened, rules: Rules) -> App:
         Route("/", _file(files()["index.html"]), methods=["GET"]),
         Route("/{rest:path}", _nothing, methods=["GET"]),
     ]
-    packing = Middleware(GZipMiddleware, minimum_size=2000, compresslevel=3)
+    packing = Middleware(GZipMiddleware, minimum_size=2000, compresslevel=1)
     return Guard(Starlette(routes=routes, middleware=[packing]), rules)
 
 

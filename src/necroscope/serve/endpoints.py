@@ -95,7 +95,11 @@ def endpoints() -> tuple[Endpoint, ...]:
                 *_WINDOW,
                 *_SAMPLES,
                 *_SIFTED,
-                Parameter("against", "none; usual: other times of this node; or FROM-TO", default="none"),
+                Parameter(
+                    "against",
+                    "none; usual times of this node; other: another recording; FROM-TO",
+                    default="none",
+                ),
                 *_samples("against_"),
                 Parameter("inverted", "innermost frames outermost", choices=("no", "yes"), default="no"),
             ),

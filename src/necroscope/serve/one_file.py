@@ -15,7 +15,8 @@ from typing import Any
 from necroscope.clock import NS
 from necroscope.errors import BadInput, NecroscopeError
 from necroscope.query.extent import extent_of_all
-from necroscope.serve.answers.answer import Answer
+from necroscope.serve.answers.answer import Answer, document
+from necroscope.serve.answers.why import told
 from necroscope.serve.asked import Asked
 from necroscope.serve.endpoints import Endpoint, endpoints
 from necroscope.serve.inlined import script
@@ -25,47 +26,60 @@ from necroscope.vocabulary.event import Window
 from necroscope.vocabulary.verdict import Verdict
 
 LONGEST_NS = 600 * NS
-_LOOKS = ("busy", "system", "user", "irq", "idle")
+MOST_BYTES = (3 << 20) - (300 << 10)
+"""Of all answers together, so that the file is below 3 MiB; what does not fit is left out, the least telling first."""
+_LOOKS = ("system", "user", "irq", "idle")
 _ROWS = ("core", "process", "thread", "cgroup")
 _NEAR_NS = 5 * NS
 _Kept = dict[str, Any]
 
 
-def one_file(opened: Opened, verdict: Verdict) -> bytes:
-    """The document. `BadInput` for a store that is longer than ten minutes, or empty."""
+def one_file(opened: Opened, verdict: Verdict, titles: dict[str, str]) -> bytes:
+    """The document, with this verdict. `BadInput` for a store that is longer than ten minutes, or empty."""
     window = extent_of_all(opened.whole())
     if window is None:
         raise BadInput("There is nothing to show.", "choose another moment")
     if window[1] - window[0] > LONGEST_NS:
         raise BadInput("One file holds ten minutes at most.", "pack a shorter window")
     by_path = {one.path: one for one in endpoints()}
-    kept = [one for asked in _questions(window, verdict) if (one := _answered(opened, by_path, *asked)) is not None]
+    kept = [_packed("why", {}, document({**told(verdict), "titles": titles}))]
+    left = MOST_BYTES
+    for path, asked in _questions(window, verdict):
+        one = _answered(opened, by_path, path, asked)
+        if one is not None and len(one["body"]) <= left:
+            left -= len(one["body"])
+            kept.append(one)
     return _document(kept)
 
 
 def _questions(window: Window, verdict: Verdict) -> Iterator[tuple[str, dict[str, str]]]:
-    """What a reader of the file can ask: the whole map, the inside of the moment, and the flame graphs of it."""
-    whole = {"from": str(window[0]), "to": str(window[1])}
+    """What a reader of the file can ask, the most telling first: the whole map, the moment of the verdict from the
+    inside with its flame graphs, and the rest of the window."""
+    whole = _stretch(window)
     yield "/recording", {}
     yield "/flags", whole
+    yield "/cores", {**whole, "columns": "1000", "look": "busy"}
     yield "/tracks", {**whole, "columns": "1000"}
-    yield from (("/cores", {**whole, "columns": "1000", "look": look}) for look in _LOOKS)
-    yield "/why", {}
     yield "/zombies", {"at": str(window[1])}
-    yield from (("/moment", {**whole, "columns": "1500", "rows": rows}) for rows in _ROWS)
-    moments = [window]
     if verdict.window is not None:
-        held = max(window[0], verdict.window[0]), min(window[1], verdict.window[1])
-        near = {"from": str(max(window[0], held[0] - _NEAR_NS)), "to": str(min(window[1], held[1] + _NEAR_NS))}
-        yield from (("/moment", {**near, "columns": "1500", "rows": rows}) for rows in _ROWS)
-        moments.append(held)
-    cpu = verdict.cause.cpu if verdict.cause is not None else None
-    for low, high in moments:
-        chosen = {"from": str(low), "to": str(high)}
-        for core in ({}, {"cpus": str(cpu)}) if cpu is not None else ({},):
-            yield "/flame", {**chosen, **core}
-            if (low, high) != window:
-                yield "/flame", {**chosen, **core, "against": "usual"}
+        yield from _of_moment(window, verdict.window, verdict.cause.cpu if verdict.cause is not None else None)
+    yield from (("/moment", {**whole, "columns": "1500", "rows": rows}) for rows in _ROWS)
+    yield "/flame", whole
+    yield from (("/cores", {**whole, "columns": "1000", "look": look}) for look in _LOOKS)
+
+
+def _of_moment(window: Window, held_in: Window, cpu: int | None) -> Iterator[tuple[str, dict[str, str]]]:
+    held = max(window[0], held_in[0]), min(window[1], held_in[1])
+    near = _stretch((max(window[0], held[0] - _NEAR_NS), min(window[1], held[1] + _NEAR_NS)))
+    cores: tuple[dict[str, str], ...] = ({},) if cpu is None else ({"cpus": str(cpu)}, {})
+    for core in cores:
+        yield "/flame", {**_stretch(held), **core}
+        yield "/flame", {**_stretch(held), **core, "against": "usual"}
+    yield from (("/moment", {**near, "columns": "1500", "rows": rows}) for rows in _ROWS)
+
+
+def _stretch(window: Window) -> dict[str, str]:
+    return {"from": str(window[0]), "to": str(window[1])}
 
 
 def _answered(opened: Opened, by_path: dict[str, Endpoint], path: str, asked: dict[str, str]) -> _Kept | None:
@@ -77,8 +91,12 @@ def _answered(opened: Opened, by_path: dict[str, Endpoint], path: str, asked: di
         if path == "/recording":
             raise
         return None
+    return _packed(path.strip("/"), asked, answer)
+
+
+def _packed(path: str, asked: dict[str, str], answer: Answer) -> _Kept:
     body = base64.b64encode(gzip.compress(answer.body, 9, mtime=0)).decode()
-    return {"path": path.strip("/"), "asked": asked, "body": body}
+    return {"path": path, "asked": asked, "body": body}
 
 
 def _complete(opened: Opened, endpoint: Endpoint, asked: Asked) -> Answer:

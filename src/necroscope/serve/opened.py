@@ -47,6 +47,9 @@ class Source:
     bundle: str = ""
     host: tuple[str, str] = ("", "")
     """Name and kernel of the host, where the store itself does not tell them."""
+    other: Path | None = None
+    """The store of another recording, to compare with."""
+    other_name: str = ""
 
 
 class Opened:
@@ -55,6 +58,7 @@ class Opened:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.store = Store(source.store)
+        self.other = Store(source.other) if source.other is not None else None
         self.cores: Tiles[Seconds] = Tiles(_core_seconds, lambda one: one.nbytes, _CORES_BYTES, "cores")
         self.tracks: Tiles[Lines] = Tiles(lines_of_tile, nbytes, _TRACKS_BYTES, "ticks")
         self.flags: Tiles[tuple[Event, ...]] = Tiles(_flags, lambda one: 600 * len(one), _EVENTS_BYTES, "events")

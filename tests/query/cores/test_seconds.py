@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from necroscope.clock import NS
 from necroscope.query.cores.core_time import CoreTime
-from necroscope.query.cores.seconds import FULL, KEPT, UNKNOWN, Seconds, joined, seconds_of
+from necroscope.query.cores.seconds import FULL, KEPT, UNKNOWN, Seconds, joined, seconds, seconds_of
+from necroscope.store.read.reader import Store
+from necroscope.store.write.writer import Writer
+from stage.recorded import START_NS, second
 
 AT_S = 1_767_323_045
 
@@ -54,3 +59,19 @@ def test_parts_of_different_cores_are_joined() -> None:
     assert made.of("busy")[:, 0].tolist() == [10, 10, UNKNOWN]
     assert made.of("busy")[:, 2].tolist() == [UNKNOWN, 20, 20]
     assert (made.of("busy")[:, 6:] == UNKNOWN).all()
+
+
+def test_without_counters_samples_tell_how_busy_cores_were(tmp_path: Path) -> None:
+    """Samples of two cores for three seconds; then nobody took any."""
+    writer = Writer(tmp_path, flush_s=1e9, segment_s=1e9)
+    for number in range(3):
+        writer.add_samples(second(number, samples=90))
+    writer.close()
+    first_s = START_NS // NS
+    made = seconds(Store(tmp_path).snapshot(), first_s, 60)
+    assert made.cpus == (0, 1)
+    busy, system, user = (made.of(look).astype(int) for look in ("busy", "system", "user"))
+    assert (busy[:, :3] > 0.3 * FULL).all()
+    assert (np.abs(busy - system - user)[:, :3] <= 1).all()
+    assert (made.of("busy")[:, 10:] == UNKNOWN).all()
+    assert (made.of("irq") == UNKNOWN).all(), "a sample does not tell how much of its time was an interrupt"

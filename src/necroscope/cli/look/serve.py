@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
+from necroscope.cli.shared.against import another
 from necroscope.cli.shared.blindness import refuse_blank
 from necroscope.cli.shared.sources import open_recording
 from necroscope.errors import BadInput, Unavailable
@@ -15,6 +17,12 @@ from necroscope.errors import BadInput, Unavailable
 @click.command()
 @click.option("--store", type=click.Path(path_type=Path), help="Folder of the recording (default: $NECROSCOPE_STORE).")
 @click.option("--bundle", type=click.Path(path_type=Path), help="Read a recording that `necroscope bundle` packed.")
+@click.option(
+    "--against",
+    "other",
+    type=click.Path(path_type=Path, exists=True),
+    help="Another recording to compare moments with: a bundle, the folder of a store, or a file that import takes.",
+)
 @click.option("--listen", "address", default="127.0.0.1:7373", show_default=True, help="HOST:PORT; port 0: a free one.")
 @click.option("--name", "names", multiple=True, help="Also answer requests for this host name (a proxy's).")
 @click.option(
@@ -26,6 +34,7 @@ from necroscope.errors import BadInput, Unavailable
 def serve(
     store: Path | None,
     bundle: Path | None,
+    other: Path | None,
     address: str,
     names: tuple[str, ...],
     token_file: Path | None,
@@ -41,6 +50,7 @@ def serve(
     Examples:
       necroscope serve
       necroscope serve --bundle node7.ncb --listen 127.0.0.1:0
+      necroscope serve --against healthy-node.ncb
     """
     try:
         from necroscope.serve.app import application
@@ -52,8 +62,12 @@ def serve(
 
     at = Address.of(address)
     whom = rules(at, names, _token(token_file))
-    with open_recording(store, bundle) as folder, bound(at) as listening:
-        opened = Opened(Source(to_read(folder), str(bundle) if bundle is not None else ""))
+    with ExitStack() as stack:
+        folder = to_read(stack.enter_context(open_recording(store, bundle)))
+        than = stack.enter_context(another(other)) if other is not None else None
+        listening = stack.enter_context(bound(at))
+        source = Source(folder, str(bundle or ""), other=than, other_name=other.name if other is not None else "")
+        opened = Opened(source)
         refuse_blank(opened.store)
         port = int(listening.getsockname()[1])
 

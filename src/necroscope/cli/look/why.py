@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from necroscope.cli.look.kept_answer import KeptAnswer
 from necroscope.cli.shared.blindness import refuse_blank
 from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import heard
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from necroscope.diagnose.hypotheses import Catalogue
     from necroscope.explain.every import Every
     from necroscope.show.why.document import Version
-    from necroscope.vocabulary.case import Case
     from necroscope.vocabulary.verdict import Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
@@ -50,49 +49,6 @@ class _Asked:
             raise BadInput("--at, --event, --all and --case exclude each other.", "give one of them")
 
 
-@dataclass(frozen=True, slots=True)
-class _Keep:
-    """Where the case is saved, if at all, and how."""
-
-    path: Path | None
-    redact: bool
-    force: bool
-
-    def check(self, asked: _Asked) -> None:
-        """That there is one case to save, and room for it."""
-        if self.path is None:
-            if self.redact or self.force:
-                raise BadInput("--redact and --force belong to --save-case.", "add --save-case FILE")
-            return
-        if asked.every or asked.case is not None:
-            raise BadInput("--save-case keeps the case of one symptom of a recording.", "leave out --all and --case")
-        if self.path.exists() and not self.force:
-            raise BadInput(f"{self.path} exists.", "name another file, or add --force")
-
-    def save(self, case: Case | None) -> None:
-        """Save it, if that is asked."""
-        if self.path is None:
-            return
-        from necroscope.store.redact.case import redacted
-        from necroscope.vocabulary import case_file
-
-        if case is None:
-            raise BadInput("There is no symptom, and so no case to save.", "name a moment with --at")
-        case_file.save(redacted(case) if self.redact else case, self.path)
-
-    def tell(self) -> None:
-        """Say on stderr what was saved, and how to read it."""
-        if self.path is None:
-            return
-        from necroscope.quantity import size
-        from necroscope.show.plain import plain
-
-        name = plain(str(self.path))
-        names = "are replaced" if self.redact else "are as recorded (--redact replaces them)"
-        click.echo(f"{name}: {size(self.path.stat().st_size)}, names {names}", err=True)
-        click.echo(f"read it with: necroscope why --case {shlex.quote(name)}", err=True)
-
-
 @click.command(epilog=RULE)
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
@@ -110,8 +66,14 @@ class _Keep:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what the verdict rests on into this file, for --case.",
 )
-@click.option("--redact", is_flag=True, help="With --save-case: replace names that identify.")
-@click.option("--force", is_flag=True, help="With --save-case: replace the file if it exists.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the page of this answer into one file, for a ticket: it opens from disk.",
+)
+@click.option("--redact", is_flag=True, help="With --save-case and --html: replace names that identify.")
+@click.option("--force", is_flag=True, help="With --save-case and --html: replace the file if it exists.")
 @click.option("--brief", is_flag=True, help="The answer and one line for each link: one screen.")
 @click.option(
     "--mechanisms",
@@ -134,6 +96,7 @@ def why(
     every: bool,
     case: Path | None,
     save: Path | None,
+    page: Path | None,
     redact: bool,
     force: bool,
     brief: bool,
@@ -162,13 +125,14 @@ def why(
       necroscope why --at 14:03:07                 what was wrong then
       necroscope why --all                         every symptom, by cause
       necroscope why --save-case c.case --redact   keep what the verdict rests on
+      necroscope why --html incident.html          the page of it in one file, for a ticket
       necroscope why --case c.case                 judge it again, on any machine
       necroscope why --bundle node7.ncb --json | jq .cause
     """
     asked = _Asked(at_ns, event, every, case)
     asked.check()
-    keep = _Keep(save, redact, force)
-    keep.check(asked)
+    keep = KeptAnswer(save, page, redact, force)
+    keep.check(of_one_recording=not (every or case is not None))
     if brief and (as_json or every):
         raise BadInput("--brief tells people about one symptom.", "leave out --json and --all")
     if schema is not None and not as_json:
@@ -210,7 +174,9 @@ def _hypotheses(folder: Path | None) -> Catalogue:
     return found
 
 
-def _answered(asked: _Asked, store: Path | None, keep: _Keep, config_file: Path | None, known: Catalogue) -> _Found:
+def _answered(
+    asked: _Asked, store: Path | None, keep: KeptAnswer, config_file: Path | None, known: Catalogue
+) -> _Found:
     if asked.case is not None:
         return _of_case(asked.case, store, known)
     from necroscope import config
@@ -224,7 +190,7 @@ def _answered(asked: _Asked, store: Path | None, keep: _Keep, config_file: Path 
     if asked.every:
         return every_symptom(opened, settings, known)
     found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
-    keep.save(found.case)
+    keep.save(opened, found, known)
     return found.verdict
 
 

@@ -51,7 +51,7 @@ def compared_with(made: Profile, given: str, with_idle: bool, detail: Detail) ->
     select = made.select
     if select.pids or select.tids:
         raise BadInput(f"The same pid is another process in {given}.", "give --process with a name")
-    with _store(Path(given)) as folder:
+    with another(Path(given)) as folder:
         store = Store(folder)
         try:
             window = extent(store.snapshot())
@@ -85,7 +85,7 @@ def _nothing(store: Any, select: Select, given: str) -> BadInput:
 
 
 @contextmanager
-def _store(path: Path) -> Iterator[Path]:
+def another(path: Path) -> Iterator[Path]:
     """The folder of a store that holds what is in a file; one that is made for it is gone afterwards."""
     if path.is_dir():
         yield path

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.query.cores.core_time import CoreTime, core_time
+from necroscope.query.coverage import profiled
+from necroscope.query.samples.busy_seconds import busy_seconds
 from necroscope.store.read.core_peaks import share
 from necroscope.store.read.reader import Snapshot
 
@@ -56,9 +58,27 @@ class Seconds:
 
 
 def seconds(snapshot: Snapshot, from_s: int, count: int, notes: list[str] | None = None) -> Seconds:
-    """What the cores did in so many seconds. The snapshot has to hold what is two minutes around them."""
+    """What the cores did in so many seconds. The snapshot has to hold what is two minutes around them.
+
+    Where nobody looked at counters, as of imported profiles, samples tell how busy the cores were that they are of.
+    """
     window = from_s * NS, (from_s + count) * NS - 1
-    return seconds_of(core_time(snapshot, [window], notes), from_s, count)
+    times = core_time(snapshot, [window], notes)
+    return seconds_of(times, from_s, count) if times.at_ns.size else _sampled(snapshot, from_s, count, notes)
+
+
+def _sampled(snapshot: Snapshot, from_s: int, count: int, notes: list[str] | None) -> Seconds:
+    window = from_s * NS, (from_s + count) * NS - 1
+    busy = {cpu: told for cpu, told in busy_seconds(snapshot, window, notes).items() if cpu >= 0}
+    cpus = sorted(busy)
+    found = np.full((len(KEPT), len(cpus), count), UNKNOWN, np.uint8)
+    for low, high in profiled(snapshot, window) if cpus else ():
+        found[:3, :, max(0, low // NS - from_s) : max(0, high // NS - from_s + 1)] = 0
+    for row, cpu in enumerate(cpus):
+        for second, (spent, kernel) in busy[cpu].items():
+            shares = (spent, kernel, spent - kernel)
+            found[:3, row, second - from_s] = [round(min(1.0, max(0.0, one)) * FULL) for one in shares]
+    return Seconds(from_s, tuple(cpus), found)
 
 
 def seconds_of(times: CoreTime, from_s: int, count: int) -> Seconds:

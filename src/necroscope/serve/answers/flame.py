@@ -12,6 +12,7 @@ from necroscope.errors import BadInput
 from necroscope.quantity import plural
 from necroscope.query.coverage import profiled
 from necroscope.query.events.landmarks import symptoms
+from necroscope.query.extent import extent
 from necroscope.query.profile.against import against, blocks
 from necroscope.query.profile.baseline import AFTER_NS, BEFORE_NS, WITHIN_NS, baselines
 from necroscope.query.profile.code_kind import CODE_KINDS, code_kind
@@ -38,7 +39,7 @@ _NS = 1_000_000_000
 
 def flame(opened: Opened, asked: Asked) -> Answer:
     """Boxes in preorder: edges, depth, parent, name, kind of code, cores now and before, chance."""
-    made, compared = _read(opened.store, asked)
+    made, compared = _read(opened, asked)
     keep = wanted_stacks(asked.text("include"), asked.text("exclude"))
     counts = sifted(made.counts, keep)
     if asked["inverted"] == "yes":
@@ -48,10 +49,12 @@ def flame(opened: Opened, asked: Asked) -> Answer:
     return _columns(layout(stacks, made.seconds, made.core_seconds, made.per_weight, 0.0, MOST_BOXES), made, compared)
 
 
-def _read(store: Store, asked: Asked) -> tuple[Profile, str]:
+def _read(opened: Opened, asked: Asked) -> tuple[Profile, str]:
     """The profile, and in words what it is compared with."""
-    select = asked.select()
+    store, select = opened.store, asked.select()
     given = asked["against"]
+    if given == "other":
+        return _against_other(opened, select)
     if given == "none":
         return _profile(store, select, ()), ""
     if given == "usual":
@@ -69,6 +72,18 @@ def _read(store: Store, asked: Asked) -> tuple[Profile, str]:
     if not than.counts.window.size or not made.counts.window.size:
         return replace(made, notes=(*made.notes, "there are no samples to compare with")), ""
     return against(made, than, "the baseline"), "the second rectangle"
+
+
+def _against_other(opened: Opened, select: Select) -> tuple[Profile, str]:
+    """Against all of another recording, in which tasks and times are others."""
+    if opened.other is None:
+        raise BadInput("There is no other recording to compare with.", "start `necroscope serve` with --against FILE")
+    first, *rest = blocks(extent(opened.other.snapshot()))
+    made = _profile(opened.store, select, ())
+    than = _profile(opened.other, Select(first, cpus=select.cpus, comms=select.comms, cgroups=select.cgroups), rest)
+    if not than.counts.window.size or not made.counts.window.size:
+        return replace(made, notes=(*made.notes, "there are no samples to compare with")), ""
+    return against(made, than, opened.source.other_name), opened.source.other_name
 
 
 def _profile(
@@ -95,7 +110,7 @@ def _other(given: str, asked: Asked, select: Select) -> Select:
     """The samples of the second rectangle: FROM-TO in nanoseconds; its rows are in `against_*`."""
     low, dash, high = given.partition("-")
     if not dash:
-        raise BadInput("against is none, usual, or FROM-TO in nanoseconds.", "see /api/v1/openapi.json")
+        raise BadInput("against is none, usual, other, or FROM-TO in nanoseconds.", "see /api/v1/openapi.json")
     chosen = Select(
         window_of(low, high),
         cpus=asked.numbers("against_cpus"),

@@ -38,6 +38,7 @@ def recording(opened: Opened, asked: Asked) -> Answer:
             "now_ns": clock.now().realtime_ns,
             "live": live,
             "cpus": list(_cpus(opened, snapshot, window)) if window else [],
+            "compared_with": opened.source.other_name,
             "notes": list(snapshot.notes)[:50],
         }
     )

@@ -11,6 +11,7 @@ from necroscope import config
 from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.explain import explain
 from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
+from necroscope.query.stopping import wanted
 from necroscope.serve.answers.answer import Answer, document
 from necroscope.serve.asked import Asked
 from necroscope.serve.opened import Opened
@@ -19,6 +20,12 @@ from necroscope.show.why.document import why_document
 from necroscope.vocabulary.verdict import Verdict
 
 _MOST = 64
+_LOOK_S = 0.2
+
+
+def told(verdict: Verdict) -> dict[str, Any]:
+    """The document of a verdict, with its headline."""
+    return {**why_document(verdict), "headline": outcome(verdict)[0]}
 
 
 class Judge:
@@ -31,11 +38,14 @@ class Judge:
 
     def why(self, opened: Opened, asked: Asked) -> Answer:
         """The document of `necroscope why --json`, with its headline and the titles of mechanisms."""
-        with self._lock:
+        while not self._lock.acquire(timeout=_LOOK_S):
+            wanted()
+        try:
             known = self._catalogue = self._catalogue or hypotheses_of(DEFAULT)
             verdict = self._verdict(opened, asked, known)
-        verdict_document: dict[str, Any] = why_document(verdict)
-        return document({**verdict_document, "headline": outcome(verdict)[0], "titles": dict(known.titles)})
+        finally:
+            self._lock.release()
+        return document({**told(verdict), "titles": dict(known.titles)})
 
     def _verdict(self, opened: Opened, asked: Asked, known: Catalogue) -> Verdict:
         event, at = asked["event"], asked["at"]

@@ -11,7 +11,7 @@ import { keys } from "./views/keys.js";
 import { Model } from "./views/model.js";
 import { FlameView } from "./views/flame.js";
 import { MomentView } from "./views/moment.js";
-import { download } from "./views/picture.js";
+import { download, png, svg } from "./views/saved.js";
 import { shell } from "./views/shell.js";
 import { Timeline } from "./views/timeline.js";
 import { Growth } from "./views/zombies.js";
@@ -99,22 +99,23 @@ export class Page {
     this.#dress(theme);
   }
 
-  /** The picture that is looked at. */
-  get picture() {
+  /** The pictures that are looked at, from top to bottom. */
+  get pictures() {
     const { view } = this.model.state;
-    return view === "moment" ? this.moment?.picture : view === "zombies" ? this.growth?.picture : this.timeline?.picture;
+    const first = view === "moment" ? this.moment?.picture : view === "zombies" ? this.growth?.picture : this.timeline?.picture;
+    const flame = this.flame?.graph && view !== "zombies" ? this.flame.picture : undefined;
+    return [first, flame].filter((one) => one !== undefined);
   }
 
   /** @param {"png" | "svg"} kind */
   async save(kind) {
-    const { model, picture } = this;
-    if (!picture || !model.recording) return;
+    const { model, pictures } = this;
+    if (!pictures.length || !model.recording) return;
     const { range, state } = model;
     const host = plain(model.recording.host.name, 60);
     const head = [`${host} · ${state.view}`, `${when(range.from, state.zone)} – ${when(range.to, state.zone)} ${zoneName(state.zone, range.from)} · ${span(range.to - range.from)}`];
     const name = `necroscope-${host.replace(/[^A-Za-z0-9.-]/g, "_")}-${state.view}.${kind}`;
-    if (kind === "png") download(await picture.png(head, model.theme), name);
-    else download(new Blob([picture.svg(head, model.theme).document()], { type: "image/svg+xml" }), name);
+    download(await { png, svg }[kind](pictures, head, model.theme), name);
   }
 
   // -- drawing ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
  * @property {Rows} rows
  * @property {Choice | null} a
  * @property {Choice | null} b
- * @property {"none" | "usual" | "b"} against
+ * @property {"none" | "usual" | "b" | "other"} against
  * @property {string} search
  * @property {string} include
  * @property {string} exclude
@@ -65,7 +65,7 @@ export function parsed(text) {
   const ordered = from !== null && to !== null && to > from;
   const a = choice(words, "a");
   const b = choice(words, "b");
-  const against = one(words.get("vs"), ["none", "usual", "b"], "none");
+  const against = one(words.get("vs"), ["none", "usual", "b", "other"], "none");
   return {
     view: /** @type {ViewName} */ (one(words.get("view"), VIEWS, "timeline")),
     from: ordered ? from : null,

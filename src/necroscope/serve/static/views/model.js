@@ -65,6 +65,8 @@ export class Model {
     this.timers = {};
     this.epoch = 0;
     this.flagsKey = "";
+    /** The latest symptom that is known. @type {string | null} */
+    this.latest = null;
     this.address = location.hash;
   }
 
@@ -87,6 +89,7 @@ export class Model {
 
   /** @param {Partial<State>} change @param {boolean} [step] whether the browser's back button comes back here */
   set(change, step = false) {
+    if (change.view === "zombies" && this.recording?.live) this.zombies = null;
     this.state = { ...this.state, ...change };
     this.#write(step);
     this.changed();
@@ -174,14 +177,17 @@ export class Model {
     this.#soon("flags", () => this.#flags());
     if (this.state.view === "moment") this.#soon("moment", () => this.#moment());
     this.#soon("flame", () => this.#flame());
-    if (!this.verdict) this.#soon("why", () => this.#why());
-    if (this.state.view === "zombies" && !this.zombies) this.#soon("zombies", () => this.#zombies());
+    // What takes long is not asked again while it is being answered, however much is moved meanwhile.
+    if (!this.verdict && !this.busy.has("why")) this.#soon("why", () => this.#why());
+    if (this.state.view === "zombies" && !this.zombies && !this.busy.has("zombies")) this.#soon("zombies", () => this.#zombies());
     if (!this.small) this.#soon("small", () => this.#small());
   }
 
   /** Another symptom, by its id. @param {string} event */
   judge(event) {
     this.verdict = null;
+    this.asking.get("why")?.abort();
+    this.busy.delete("why");
     this.set({ event }, true);
   }
 
@@ -267,6 +273,10 @@ export class Model {
       id: one.id, at: milliseconds(one.at_ns), kind: one.kind, role: one.role, subject: one.subject, text: one.text, cpu: one.cpu,
       from: one.from_ns === null ? null : milliseconds(one.from_ns), to: one.to_ns === null ? null : milliseconds(one.to_ns),
     }));
+    const latest = [...this.flags].reverse().find((flag) => flag.role === "symptom")?.id ?? "";
+    // A symptom that has just been recorded has a verdict of its own.
+    if (this.latest !== null && latest !== this.latest && !this.state.event) this.#soon("why", () => this.#why());
+    this.latest = latest;
     if (told.not_read.length) setTimeout(() => this.#soon("flags", () => this.#flags()), 2 * AGAIN_MS);
     else this.flagsKey = key;
   }
@@ -290,7 +300,7 @@ export class Model {
     }
     const { against, b, include, exclude, inverted } = this.state;
     const asked = { ...parameters(choice), include, exclude, inverted: inverted ? "yes" : "no", against: "none" };
-    if (against === "usual") asked.against = "usual";
+    if (against === "usual" || against === "other") asked.against = against;
     if (against === "b" && b) Object.assign(asked, { against: `${nanoseconds(b.from)}-${nanoseconds(b.to)}` }, rowParameters(b, "against_"));
     const key = JSON.stringify(asked);
     if (this.flame?.key === key) return;
@@ -320,7 +330,9 @@ export class Model {
   /** Once nothing has moved for a moment. @param {string} name @param {() => Promise<void>} ask */
   #soon(name, ask) {
     clearTimeout(this.timers[name]);
-    this.timers[name] = window.setTimeout(() => this.#one(name, ask), this.busy.has(name) || this.layers.length ? QUIET_MS : 0);
+    // A choice is made once; what is moved and zoomed is asked for when it rests.
+    const quiet = (name !== "flame" || !this.state.a) && (this.busy.has(name) || this.layers.length > 0);
+    this.timers[name] = window.setTimeout(() => this.#one(name, ask), quiet ? QUIET_MS : 0);
   }
 
   /** @param {string} name @param {() => Promise<void>} ask */

@@ -1,7 +1,4 @@
-// A canvas that paints itself: as sharp as the screen, once a frame at most, and as PNG or SVG on demand.
-
-import { SvgContext } from "../draw/svg_context.js";
-import { BOLD, COLOURS, SMALL } from "../draw/theme.js";
+// A canvas that paints itself: as sharp as the screen, and once a frame at most.
 
 /** @typedef {import("../draw/theme.js").Context} Context */
 
@@ -52,55 +49,4 @@ export class Picture {
     this.times.push(performance.now() - began);
     if (this.times.length > 240) this.times.shift();
   }
-
-  /** What is on the screen, with a head that says where and when. @param {string[]} head @param {import("../lib/palette.js").Theme} theme @returns {SvgContext} */
-  svg(head, theme) {
-    const measuring = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-    const { width } = this;
-    const height = this.height(width);
-    const made = new SvgContext(width, Math.round(height + 40), measuring);
-    this.#headed(made, head, theme, width, height);
-    return made;
-  }
-
-  /** @param {string[]} head @param {import("../lib/palette.js").Theme} theme @returns {Promise<Blob>} */
-  png(head, theme) {
-    const canvas = document.createElement("canvas");
-    const { width } = this;
-    const height = this.height(width);
-    canvas.width = width * 2;
-    canvas.height = Math.round(height + 40) * 2;
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.scale(2, 2);
-    this.#headed(context, head, theme, width, height);
-    return new Promise((done, failed) => canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("no picture"))), "image/png"));
-  }
-
-  /** @param {Context} context @param {string[]} head @param {import("../lib/palette.js").Theme} theme @param {number} width @param {number} height */
-  #headed(context, head, theme, width, height) {
-    const colours = COLOURS[theme];
-    context.fillStyle = colours.ground;
-    context.fillRect(0, 0, width, height + 40);
-    context.fillStyle = colours.ink;
-    context.textAlign = "left";
-    context.textBaseline = "middle";
-    context.font = BOLD;
-    context.fillText(head[0], 8, 12);
-    context.font = SMALL;
-    context.fillStyle = colours.dim;
-    context.fillText(head[1] ?? "", 8, 28);
-    context.save();
-    context.translate(0, 40);
-    this.paint(context, width, height);
-    context.restore();
-  }
-}
-
-/** Give a file to whoever looks. @param {Blob} blob @param {string} name */
-export function download(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -144,7 +144,8 @@ function flameBar(page) {
       <label>Not <input class="short" .value=${state.exclude} @change=${typed("exclude")} placeholder="without" /></label>
       <label>Against <select id="against" @change=${(/** @type {any} */ event) => model.set({ against: event.target.value })}>
         <option value="none" ?selected=${state.against === "none"}>nothing</option><option value="usual" ?selected=${state.against === "usual"}>usual times</option>
-        <option value="b" ?selected=${state.against === "b"} ?disabled=${!state.b}>rectangle B</option></select></label>
+        <option value="b" ?selected=${state.against === "b"} ?disabled=${!state.b}>rectangle B</option>
+        ${model.recording?.compared_with ? html`<option value="other" ?selected=${state.against === "other"}>${plain(model.recording.compared_with, 60)}</option>` : nothing}</select></label>
       <button aria-pressed=${state.inverted} title="innermost frames first (i)" @click=${() => model.set({ inverted: !state.inverted })}>Inverted</button>
       <button aria-pressed=${state.upright} title="roots below (u)" @click=${() => model.set({ upright: !state.upright })}>Flame</button>
       <button title="the stack of the focused box (c)" @click=${() => flame?.copy()} ?disabled=${!graph}>Copy stack</button>

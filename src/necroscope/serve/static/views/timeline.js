@@ -1,13 +1,12 @@
 // The whole recording: a small map of all of it, flags, the map of cores, the axis, and the tracks on the same axis.
 
-import { axis, flagColour, groups, sign } from "../draw/axis.js";
+import { axis, groups } from "../draw/axis.js";
 import { cellAt, cores } from "../draw/cores_picture.js";
-import { COLOURS, SMALL, hatch } from "../draw/theme.js";
+import { COLOURS } from "../draw/theme.js";
+import { crosshair, flagRow, reading, smallMap } from "../draw/timeline_picture.js";
 import { isQuiet, track } from "../draw/tracks_picture.js";
 import { chosen, words } from "../lib/choice.js";
-import { placed } from "../lib/labels.js";
-import { css, full, load, strengthOf } from "../lib/palette.js";
-import { placeOf, timeAt } from "../lib/range.js";
+import { timeAt } from "../lib/range.js";
 import { percent, plain } from "../lib/text.js";
 import { moment as when, span, timeOfDay } from "../lib/time.js";
 import { pointer } from "./drag.js";
@@ -16,7 +15,6 @@ import { marked } from "./rectangles.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {import("../draw/theme.js").Context} Context */
-/** @typedef {import("../draw/axis.js").Box} Box */
 
 const TRACK = 60;
 // Of a track on which nothing happens in view.
@@ -71,17 +69,17 @@ export class Timeline {
     context.fillStyle = colours.ground;
     context.fillRect(0, 0, width, boxes.height);
     if (!model.whole) return;
-    this.#small(context, boxes.small);
+    smallMap(context, boxes.small, model.whole, range, model.small, colours);
     cores(context, boxes.map, range, model.layers.filter((layer) => layer.map.look === model.state.look), model.cpus, colours);
-    this.#gaps(context, boxes.map);
+    reading(context, boxes.map, range, model.layers, colours);
     axis(context, boxes.time, range, model.state.zone, colours);
     const set = model.tracks;
     for (const { track: one, box } of boxes.tracks) if (set) track(context, box, range, one, set, colours);
-    this.#flags(context, boxes);
+    flagRow(context, boxes.flags, boxes.map.y + boxes.map.height, range, model.flags, colours);
     const last = boxes.tracks[boxes.tracks.length - 1];
     const bottom = last ? last.box.y + last.box.height : boxes.map.y + boxes.map.height;
     for (const [choice, name] of this.#chosen()) marked(context, boxes.map, bottom, range, choice, name, this.#rows(choice), model.cpus.length, colours);
-    this.#cursor(context, boxes, bottom);
+    if (this.cursor) crosshair(context, boxes.map, bottom, range, this.cursor, model.cpus.length, colours);
   }
 
   #chosen() {
@@ -98,118 +96,6 @@ export class Timeline {
   #rows(choice) {
     const rows = choice.cpus.map((cpu) => this.model.cpus.indexOf(cpu)).filter((row) => row >= 0);
     return rows.length ? [Math.min(...rows), Math.max(...rows)] : [0, this.model.cpus.length - 1];
-  }
-
-  /** @param {Context} context @param {Box} box */
-  #small(context, box) {
-    const { model } = this;
-    const colours = COLOURS[model.theme];
-    const whole = /** @type {import("../lib/range.js").Range} */ (model.whole);
-    hatch(context, box.x, box.y, box.width, box.height, colours);
-    const small = model.small;
-    if (small) {
-      const wide = box.width / small.map.columns;
-      const seconds = small.map.column / 1000;
-      for (let column = 0; column < small.map.columns; column += 1) {
-        const mean = small.mean[column];
-        if (!Number.isFinite(mean)) continue;
-        const x = box.x + placeOf(whole, small.map.from + column * small.map.column, box.width);
-        context.fillStyle = css(load(0.04, model.theme));
-        context.fillRect(x, box.y, wide + 0.6, box.height);
-        context.fillStyle = css(load(0.75, model.theme));
-        context.fillRect(x, box.y + box.height * (1 - mean), wide + 0.6, box.height * mean);
-        if (small.held[column] > 0) {
-          const strength = strengthOf(small.held[column], seconds);
-          context.fillStyle = css(full(strength, model.theme));
-          context.fillRect(x, box.y, Math.max(1.5, wide + 0.6), 3 + 5 * strength);
-        }
-      }
-    }
-    const left = Math.max(0, placeOf(whole, model.range.from, box.width));
-    const right = Math.min(box.width, placeOf(whole, model.range.to, box.width));
-    context.globalAlpha = 0.55;
-    context.fillStyle = colours.ground;
-    context.fillRect(box.x, box.y, left, box.height);
-    context.fillRect(box.x + right, box.y, box.width - right, box.height);
-    context.globalAlpha = 1;
-    context.strokeStyle = colours.ink;
-    context.lineWidth = 1.5;
-    context.strokeRect(box.x + left + 0.5, box.y + 0.5, Math.max(2, right - left - 1), box.height - 1);
-  }
-
-  /** What was not read yet, and stretches that the recorder says it missed. @param {Context} context @param {Box} box */
-  #gaps(context, box) {
-    const { model } = this;
-    const colours = COLOURS[model.theme];
-    const reading = model.layers[model.layers.length - 1]?.map.notRead ?? [];
-    if (!reading.length && model.layers.length) return;
-    context.font = SMALL;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.fillStyle = colours.ink;
-    if (!model.layers.length) context.fillText("reading the recording …", box.x + box.width / 2, box.y + box.height / 2);
-    for (const [from, to] of reading) {
-      const left = Math.max(0, placeOf(model.range, from, box.width));
-      const right = Math.min(box.width, placeOf(model.range, to, box.width));
-      if (right - left > 60) context.fillText("reading …", box.x + (left + right) / 2, box.y + box.height / 2);
-    }
-  }
-
-  /** @param {Context} context @param {ReturnType<Timeline["boxes"]>} boxes */
-  #flags(context, boxes) {
-    const { model } = this;
-    const colours = COLOURS[model.theme];
-    const box = boxes.flags;
-    const found = groups(model.flags, model.range, box.width);
-    context.font = SMALL;
-    context.textBaseline = "middle";
-    context.textAlign = "left";
-    const texts = found.map((group) => plain(group.flags[0].kind, 40) + (group.flags.length > 1 ? ` ×${group.flags.length}` : ""));
-    const wishes = found.map((group, index) => ({ at: group.at + 8, width: context.measureText(texts[index]).width, rank: { symptom: 4, mark: 3, complaint: 2, gap: 1 }[group.flags[0].role] ?? 0, index }));
-    const { placed: room } = placed(wishes.filter((wish) => wish.rank > 0), box.width, 2);
-    for (const group of found) {
-      const flag = group.flags[0];
-      const x = box.x + group.at;
-      if (group.at < 0 || group.at > box.width) continue;
-      context.fillStyle = flagColour(flag.role, colours);
-      context.strokeStyle = context.fillStyle;
-      context.lineWidth = 1;
-      context.globalAlpha = flag.role === "symptom" ? 0.9 : 0.35;
-      context.setLineDash(flag.role === "symptom" ? [] : [2, 3]);
-      context.beginPath();
-      context.moveTo(x, box.y + box.height - 6);
-      context.lineTo(x, boxes.map.y + boxes.map.height);
-      context.stroke();
-      context.setLineDash([]);
-      context.globalAlpha = 1;
-      sign(context, x, box.y + box.height - 6, flag.role);
-    }
-    for (const one of room) {
-      context.fillStyle = flagColour(found[one.index].flags[0].role, colours);
-      context.fillText(texts[one.index], box.x + one.left, box.y + 5 + one.row * 13);
-    }
-    context.fillStyle = colours.dim;
-    context.textAlign = "right";
-    context.fillText("flags", box.x - 6, box.y + box.height - 8);
-  }
-
-  /** @param {Context} context @param {ReturnType<Timeline["boxes"]>} boxes @param {number} bottom */
-  #cursor(context, boxes, bottom) {
-    if (!this.cursor || !this.model.cpus.length) return;
-    const colours = COLOURS[this.model.theme];
-    const box = boxes.map;
-    const x = box.x + placeOf(this.model.range, this.cursor.at, box.width);
-    if (x < box.x || x > box.x + box.width) return;
-    const tall = box.height / this.model.cpus.length;
-    context.strokeStyle = colours.ink;
-    context.globalAlpha = 0.5;
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(Math.round(x) + 0.5, box.y);
-    context.lineTo(Math.round(x) + 0.5, bottom);
-    context.stroke();
-    context.globalAlpha = 1;
-    context.strokeRect(box.x + 0.5, box.y + this.cursor.row * tall - 0.5, box.width - 1, Math.max(3, tall + 1));
   }
 
   // -- hands ------------------------------------------------------------------------------------------------
