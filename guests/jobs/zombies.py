@@ -6,7 +6,8 @@
     socket   unread bytes of connections that somebody else holds by now
     nothing  a process that ended: none of them may remain
 
-From 7 on, files and memory are handed on to the parent: those of the first three do not remain either.
+From 7 on, pages are handed on to the parent: those of shm and moved do not remain either. Those of log do, as long as
+the file's inode is in memory; by what is not told.
 """
 
 from __future__ import annotations
@@ -29,39 +30,52 @@ _SHM, _LOGS = Path("/dev/shm"), Path("/root")
 _V1, _V2 = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
 # More than what a CPU keeps back from lists and counters.
 _BYTES = 1 << 18
-# From here on, files and memory keep no cgroup; from here on, v2 does not tell what is in sockets.
-_HANDED_ON, _SOCKETS_UNTOLD = (7, 0), (6, 10)
+_FILES = ("tmpfs", "page-cache")
+_MOMENT_S, _SETTLES_S = 4.0, 60.0
+# From here on, pages keep no cgroup; from here on, v2 does not tell what is in sockets.
+HANDED_ON, _SOCKETS_UNTOLD = (7, 0), (6, 10)
 
 
 def main() -> int:
     """0 when all were counted, named, and what pins them was told."""
-    root = _V1 if _V1.exists() else _V2
+    root = memory_root()
     parent = root / "leaky"
     parent.mkdir()
     if root == _V2:
         (parent / "cgroup.subtree_control").write_text("+memory")
     _connection()  # what that needs is read from the disk once, and out here
-    with _Makers(root) as makers:
+    with Makers(root) as makers:
         for kind, count in COUNTS.items():
             for number in range(count):
                 makers.leave(parent / f"{kind}-{number}", kind)
-        time.sleep(5)
-        there = _dying(root)
+        kinds = expected(os.uname().release, root == _V2)
+        there = _settled(root, sum(count for count, _ in kinds.values()))
         seen = document("scan")["cgroups"]["memory"]
     say(f"{there} there; scan: {seen['zombies']} by {seen['counted_by']}, by parent {seen['by_parent']}")
     for family in seen["families"]:
         say(f"  {family['pattern']}: {family['zombies']}, pinned by {family['pins']}")
-    wrong = [*wrongs(seen, there, expected(os.uname().release, root == _V2))]
+    wrong = [*wrongs(seen, there, kinds)]
     say("\n".join(f"wrong: {one}" for one in wrong) or "all right")
     return 1 if wrong else 0
 
 
+def memory_root() -> Path:
+    """Where memory cgroups are."""
+    return _V1 if _V1.exists() else _V2
+
+
+def version(release: str) -> tuple[int, ...]:
+    """The first two numbers of a kernel's release."""
+    return tuple(int(part) for part in release.split("-", maxsplit=1)[0].split(".")[:2])
+
+
 def expected(release: str, v2: bool) -> dict[str, tuple[int, str]]:
     """How many of each kind remain, and what pins them."""
-    version = tuple(int(part) for part in release.split("-", maxsplit=1)[0].split(".")[:2])
-    sockets = "kernel" if not v2 or version < _SOCKETS_UNTOLD else "unknown"
-    files = {kind: (COUNTS[kind], pin) for kind, pin in (("shm", "tmpfs"), ("log", "page-cache"), ("moved", "anon"))}
-    return {**(files if version < _HANDED_ON else {}), "socket": (COUNTS["socket"], sockets)}
+    sockets = "kernel" if not v2 or version(release) < _SOCKETS_UNTOLD else "unknown"
+    pins = (
+        {"shm": "tmpfs", "log": "page-cache", "moved": "anon"} if version(release) < HANDED_ON else {"log": "unknown"}
+    )
+    return {kind: (COUNTS[kind], pin) for kind, pin in {**pins, "socket": sockets}.items()}
 
 
 def wrongs(seen: dict[str, Any], there: int, kinds: dict[str, tuple[int, str]]) -> Iterator[str]:
@@ -79,7 +93,7 @@ def wrongs(seen: dict[str, Any], there: int, kinds: dict[str, tuple[int, str]]) 
             yield f"{kind}: {count} were made, {family['zombies']} named: {family['newest']}"
         if [one["kind"] for one in family["pins"][:1]] != [pin]:
             yield f"{kind}: pinned by {pin}, and {family['pins']} was seen"
-        elif kind in ("shm", "log") and not any(f"/{kind}-" in file for file in family["pins"][0]["files"]):
+        elif pin in _FILES and not any(f"/{kind}-" in file for file in family["pins"][0]["files"]):
             yield f"{kind}: no file is named"
 
 
@@ -93,7 +107,17 @@ def _dying(root: Path) -> int:
     return total - 1 - sum(path.is_dir() for path in root.rglob("*"))
 
 
-class _Makers:
+def _settled(root: Path, total: int) -> int:
+    """The kernel's count when it is `total`, or after a minute: it lets go of some later."""
+    began_s = time.monotonic()
+    time.sleep(_MOMENT_S)
+    while (there := _dying(root)) != total and time.monotonic() - began_s < _SETTLES_S:
+        time.sleep(1.0)
+    say(f"{there} there after {time.monotonic() - began_s:.0f} s")
+    return there
+
+
+class Makers:
     """Processes that do something in a cgroup and leave it behind; those that stay alive end with the block."""
 
     def __init__(self, root: Path) -> None:
@@ -101,7 +125,7 @@ class _Makers:
         self._alive: list[int] = []
         self._held: list[int] = []
 
-    def __enter__(self) -> _Makers:
+    def __enter__(self) -> Makers:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from guests.jobs import kill9, pinned_hog, zombies
+from guests.jobs import kill9, leak, pinned_hog, zombies
 from guests.jobs.pinned_hog import CORE, HOG
 
 ROW = {"name": HOG, "detail": "142", "cores": 0.6}
@@ -101,7 +101,7 @@ def test_anything_that_was_not_seen_as_it_is_is_said(changes: dict[str, Any], sa
         ("5.10.0-32-cloud-amd64", True, 4, "kernel"),
         ("6.12.107+deb13-cloud-amd64", True, 4, "unknown"),
         ("6.1.0-50-cloud-amd64", False, 4, "kernel"),
-        ("7.2.13+deb14-cloud-amd64", True, 1, "unknown"),
+        ("7.2.13+deb14-cloud-amd64", True, 2, "unknown"),
     ],
 )
 def test_what_remains_goes_by_the_kernel(release: str, v2: bool, kinds: int, sockets: str) -> None:
@@ -113,3 +113,31 @@ def test_only_a_hole_that_is_put_down_to_the_kill_counts() -> None:
     why = "nothing recorded for 8 s: the recorder ended without a clean shutdown"
     told = {"events": [{"text": why}, {"text": "nothing recorded for 2 s: the recorder was stopped"}, {"text": ""}]}
     assert kill9.gaps(told) == [why]
+
+
+LEAK: dict[str, Any] = {
+    "cgroups": {
+        "memory": {
+            "families": [{"pattern": "/leaky/shm-<n>", "zombies": 150}],
+            "growth_basis": "measured",
+            "growth_per_hour": 9000.0,
+        }
+    },
+    "findings": [{"id": "zombie-memcg", "subject": {"kind": "cgroup", "name": "/leaky"}}],
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"growth_basis": "ages"},
+        {"families": [{"pattern": "/leaky/shm-<n>", "zombies": 9}]},
+        {"findings": [{"id": "zombie-memcg", "subject": {"kind": "cgroup", "name": "/"}}]},
+        {"findings": []},
+    ],
+)
+def test_a_leak_is_found_where_it_is_and_growing(changes: dict[str, Any]) -> None:
+    memory = {**LEAK["cgroups"]["memory"], **changes}
+    seen = {"cgroups": {"memory": memory}, "findings": changes.get("findings", LEAK["findings"])}
+    assert leak.found(seen) is not bool(changes)
