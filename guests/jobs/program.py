@@ -43,20 +43,20 @@ def document(verb: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def recorder_from(since_ns: int = 0) -> subprocess.Popen[str]:
-    """A recorder, when it has kept its first samples since a moment."""
+def begun() -> subprocess.Popen[str]:
+    """A recorder, when there are samples in its store."""
     command = [*_PROGRAM, "record", "-q", "--store", str(STORE)]
     began_s = time.monotonic()
     recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    _wait_for_samples(recorder, since_ns)
+    _wait_for_samples(recorder)
     say(f"# the recorder's first samples after {time.monotonic() - began_s:.1f} s")
     return recorder
 
 
 @contextlib.contextmanager
-def recording(since_ns: int = 0) -> Iterator[None]:
+def recording() -> Iterator[None]:
     """The recorder runs while the block does, from its first samples on."""
-    recorder = recorder_from(since_ns)
+    recorder = begun()
     try:
         yield
     finally:
@@ -69,13 +69,13 @@ def recording(since_ns: int = 0) -> Iterator[None]:
         say(f"# the recorder ended with {recorder.returncode} {said}")
 
 
-def _wait_for_samples(recorder: subprocess.Popen[str], since_ns: int) -> None:
+def _wait_for_samples(recorder: subprocess.Popen[str]) -> None:
     from necroscope.store.read.reader import Store
 
     ends = time.monotonic() + _BEGIN_S
     while recorder.poll() is None and time.monotonic() < ends:
         with contextlib.suppress(Exception):
-            samples = Store(STORE).snapshot((since_ns, 1 << 62)).live.get("samples")
+            samples = Store(STORE).snapshot((0, 1 << 62)).live.get("samples")
             if samples is not None and len(samples):
                 return
         time.sleep(1.0)
