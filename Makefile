@@ -7,7 +7,7 @@ DEMO_PACKAGES := linux-perf systemd-container dbus
 TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip nodejs=node npm=npm \
 	prometheus=promtool prometheus-alertmanager chromium
 
-GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
+GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd lz4 \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
 # Unit tests run in two processes at once: these rooms take about as long as all others.

@@ -2,6 +2,7 @@
 
 python -m guests --list
 python -m guests arm64-pmu --job pinned_hog --keep FOLDER
+python -m guests btf-excerpt tests/sense/kernel/layouts
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from guests import guest, job
+from guests import excerpts, guest, job
 from guests.fetching import Unfetchable
 from guests.machines import MACHINES, machine
 from guests.table import table
@@ -22,6 +23,8 @@ _JOBS = ("zombies", "pinned_hog")
 
 def main() -> int:
     """0 when every job ended well and no kernel complained, 1 otherwise, 3 when a guest cannot be made here."""
+    if sys.argv[1:2] == ["btf-excerpt"]:
+        return excerpts.main(sys.argv[2:])
     asked = _parser().parse_args()
     # As Ctrl-C does: what was begun is ended, and its folders go.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

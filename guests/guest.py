@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class Outcome:
     left: Left
     console: str
     complaints: list[str]
+    date: str = ""
 
     @property
     def good(self) -> bool:
@@ -46,6 +48,5 @@ def run(machine: Machine, name: str, folder: Path, patience_s: float) -> Outcome
         disks = Disks(fetched.image, here / "initrd", disk, packed, here / "left")
         ran = boot(machine, disks, patience_s)
         left = job.unpack(here / "left", folder)
-    return Outcome(
-        machine, name, fetched.version, ran.ended, ran.seconds, left, ran.console, complaints(left.kmsg, ran.console)
-    )
+    found, date = complaints(left.kmsg, ran.console), time.strftime("%Y-%m-%d", time.gmtime())
+    return Outcome(machine, name, fetched.version, ran.ended, ran.seconds, left, ran.console, found, date)

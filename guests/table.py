@@ -13,14 +13,14 @@ def table(runs: Iterable[Outcome]) -> str:
     for one in runs:
         rows.setdefault(one.machine.name, {})[one.job] = one
     jobs = list(dict.fromkeys(job for row in rows.values() for job in row))
-    head = ["guest", "kernel", "cgroups", *(f"`{job}`" for job in jobs)]
+    head = ["guest", "kernel", "cgroups", "date", *(f"`{job}`" for job in jobs)]
     lines = [head, ["---"] * len(head), *(_row(name, row, jobs) for name, row in rows.items())]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _row(name: str, row: dict[str, Outcome], jobs: list[str]) -> list[str]:
     some = next(iter(row.values()))
-    return [f"`{name}`", some.kernel, some.machine.cgroups, *(_cell(row.get(job)) for job in jobs)]
+    return [f"`{name}`", some.kernel, some.machine.cgroups, some.date, *(_cell(row.get(job)) for job in jobs)]
 
 
 def _cell(run: Outcome | None) -> str:

@@ -43,15 +43,21 @@ def document(verb: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
-@contextlib.contextmanager
-def recording() -> Iterator[None]:
-    """The recorder runs while the block does, from its first samples on."""
+def begun() -> subprocess.Popen[str]:
+    """A recorder, when there are samples in its store."""
     command = [*_PROGRAM, "record", "-q", "--store", str(STORE)]
     began_s = time.monotonic()
     recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    _wait_for_samples(recorder)
+    say(f"# the recorder's first samples after {time.monotonic() - began_s:.1f} s")
+    return recorder
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[None]:
+    """The recorder runs while the block does, from its first samples on."""
+    recorder = begun()
     try:
-        _wait_for_samples(recorder)
-        say(f"# the recorder's first samples after {time.monotonic() - began_s:.1f} s")
         yield
     finally:
         recorder.send_signal(signal.SIGTERM)

@@ -12,7 +12,7 @@ from guests.table import table
 from guests.wheels import ROOT
 
 LEFT = Left(0, "fine", b"", Path())
-RIGHT = Outcome(machine("amd64-6.1-v1"), "zombies", "6.1.0-50", True, 21.4, LEFT, "", [])
+RIGHT = Outcome(machine("amd64-6.1-v1"), "zombies", "6.1.0-50", True, 21.4, LEFT, "", [], "2026-11-19")
 
 
 def test_a_run_is_right_when_its_job_and_its_kernel_say_so() -> None:
@@ -26,10 +26,10 @@ def test_a_row_for_each_guest_and_a_column_for_each_job() -> None:
     wrong = dataclasses.replace(RIGHT, job="pinned_hog", complaints=["BUG: x"], seconds=99.6)
     other = dataclasses.replace(RIGHT, machine=machine("arm64-pmu"))
     assert table([RIGHT, wrong, other]).splitlines() == [
-        "| guest | kernel | cgroups | `zombies` | `pinned_hog` |",
-        "| --- | --- | --- | --- | --- |",
-        "| `amd64-6.1-v1` | 6.1.0-50 | v1 | right, 21 s | WRONG, 100 s |",
-        "| `arm64-pmu` | 6.1.0-50 | v2 | right, 21 s | not run |",
+        "| guest | kernel | cgroups | date | `zombies` | `pinned_hog` |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| `amd64-6.1-v1` | 6.1.0-50 | v1 | 2026-11-19 | right, 21 s | WRONG, 100 s |",
+        "| `arm64-pmu` | 6.1.0-50 | v2 | 2026-11-19 | right, 21 s | not run |",
     ]
 
 

@@ -52,7 +52,7 @@ def test_exactly_what_was_made_is_counted_named_and_pinned(
         for family in memory["families"]
         if family["parent"].startswith(f"{farm.path}/")
         for pin in family["pins"]
-        if pin["kind"] != "kernel"
+        if pin["kind"] != "unknown"
     }
     assert families.keys() == MADE.keys()
     for key, (family, pin) in families.items():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
-PinKind = Literal["tmpfs", "page-cache", "anon", "kernel"]
+PinKind = Literal["tmpfs", "page-cache", "anon", "kernel", "unknown"]
 MODES = ("user", "system", "irq", "softirq", "steal", "idle")
 """What a core's time is spent on, as it is kept: nice is user, waiting for a disk is idle."""
 SubjectKind = Literal["unit", "container", "process", "cgroup", "device", "cpu", "kernel"]

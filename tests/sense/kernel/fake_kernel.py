@@ -1,4 +1,4 @@
-"""Kernel memory in a dictionary: cgroups, their pages and files, laid out by a BTF of our own.
+"""Kernel memory in a dictionary: cgroups, their pages and files, laid out by a BTF of our own or by a real one.
 
 `FakeKernel` is a `KernelMemory`. Nothing in it knows the walk; a test may overwrite any word of it.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from kernel.btf_builder import UNION, BtfBuilder
 from necroscope.sense.kernel.bpf.memory import Chain
@@ -15,7 +17,8 @@ from necroscope.sense.kernel.bpf.programs import SLOTS
 from necroscope.sense.kernel.btf import Btf
 from necroscope.sense.kernel.files import FileLayout, Files, Mounts
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.pins import PinLayout, Pins
+from necroscope.sense.kernel.page_lists import PinLayout
+from necroscope.sense.kernel.pins import Pins
 from necroscope.sense.kernel.pointers import Pointers
 from necroscope.sense.kernel.walker import Walker
 from necroscope.sense.kernel.zombies import Ticks, Zombie
@@ -28,8 +31,25 @@ ZONES, LISTS = 2, 5
 MOUNTINFO = b"1 0 0:7 / /dev/shm rw - tmpfs tmpfs rw\n2 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How kernels differ: the multi-generational LRU; what lies between lists and sizes (6.1, 6.8: more than can be
+    read at once); where the populated sets of a cgroup are counted (7.x: in its css); where the pages of sockets are.
+    """
+
+    generations: bool = False
+    lists: int = LISTS
+    between: int = 0
+    counted_in_css: bool = False
+    sockets: Literal["", "counter", "array", "inside", "pointer", "renumbered"] = ""
+
+
+_USUAL = Shape()
+_POPULATED = ("nr_populated_csets", "self.nr_populated_csets")
+
+
 @cache
-def kernel_btf(generations: bool = False) -> Btf:
+def kernel_btf(shape: Shape = _USUAL) -> Btf:
     """The structs that the walk reads, in an order and at offsets of no real kernel."""
     b = BtfBuilder()
     p, u8, u4 = b.ptr, b.ints[8], b.ints[4]
@@ -47,17 +67,18 @@ def kernel_btf(generations: bool = False) -> Btf:
             ("children", head, 48),
             ("flags", u4, 64),
             ("parent", p, 72),
+            *([("nr_populated_csets", u4, 80)] if shape.counted_in_css else []),
         ],
     )
     b.enum("", {"CSS_NO_REF": 1, "CSS_ONLINE": ONLINE, "CSS_DYING": DYING})
     b.enum("cgroup_subsys_id", {"cpu_cgrp_id": 0, "memory_cgrp_id": 3})
     b.struct(
         "cgroup",
-        128,
+        256,
         [
             ("kn", p, 96),
             ("nr_descendants", u4, 104),
-            ("nr_populated_csets", u4, 108),
+            ("self", css, 128) if shape.counted_in_css else ("nr_populated_csets", u4, 108),
             ("nr_populated_domain_children", u4, 112),
             ("nr_populated_threaded_children", u4, 116),
         ],
@@ -67,15 +88,24 @@ def kernel_btf(generations: bool = False) -> Btf:
     b.struct(
         "mem_cgroup",
         256,
-        [("css", css, 0), ("memory", counter, 128), ("socket_pressure", u8, 176), ("nodeinfo", b.array(p, 0), 240)],
+        [
+            ("css", css, 0),
+            ("memory", counter, 128),
+            ("socket_pressure", u8, 176),
+            *_sockets(b, shape, counter),
+            ("nodeinfo", b.array(p, 0), 240),
+        ],
     )
-    lruvec_members = [("lists", b.array(head, LISTS), 0)]
-    if generations:
-        lists = b.array(head, 4 * 2 * ZONES)
-        lrugen = b.struct("lru_gen_folio", 512, [("folios", lists, 0), ("nr_pages", b.array(u8, 16), 256)])
+    lruvec_members = [("lists", b.array(head, shape.lists), 0)]
+    if shape.generations:
+        lists, sizes = (b.array(b.array(b.array(one, ZONES), 2), 4) for one in (head, u8))
+        lrugen = b.struct("lru_gen_folio", 512, [("folios", lists, 0), ("nr_pages", sizes, 256)])
         lruvec_members.append(("lrugen", lrugen, 96))
     lruvec = b.struct("lruvec", 640, lruvec_members)
-    b.struct("mem_cgroup_per_node", 1024, [("lruvec", lruvec, 32), ("lru_zone_size", b.array(u8, ZONES * LISTS), 800)])
+    at = 800 + shape.between
+    b.struct(
+        "mem_cgroup_per_node", at + 224, [("lruvec", lruvec, 32), ("lru_zone_size", b.array(u8, ZONES * LISTS), at)]
+    )
     inner = b.struct("", 32, [("lru", head, 8), ("mapping", p, 24)])
     b.struct("folio", 64, [("", b.struct("", 64, [("", inner, 0)], UNION), 0)])
     b.struct("page", 64, [("flags", u8, 0)])
@@ -97,25 +127,42 @@ def kernel_btf(generations: bool = False) -> Btf:
     return Btf(bytes(b))
 
 
+def _sockets(b: BtfBuilder, shape: Shape, counter: int) -> list[tuple[str, int, int]]:
+    """Where the pages of sockets are counted: the third of four statistics, or a counter."""
+    if not shape.sockets:
+        return []
+    if shape.sockets == "counter":
+        return [("tcpmem", counter, 192)]
+    b.enum("memcg_stat_item", {"MEMCG_SOCK": 2, "MEMCG_NR_STAT": 4})
+    array = b.array(b.ints[8], 3 if shape.sockets == "renumbered" else 4)
+    if shape.sockets == "array":
+        return [("vmstats", array, 192)]
+    state = b.struct("memcg_vmstats", 32, [("state", array, 0)])
+    return [("vmstats", state if shape.sockets == "inside" else b.ptr, 192)]
+
+
 class FakeKernel:
     """A machine with a root cgroup; add to it, break it, walk it."""
 
-    def __init__(self, generations: bool = False) -> None:
-        self.btf = kernel_btf(generations)
+    def __init__(self, shape: Shape = _USUAL, btf: Btf | None = None) -> None:
+        self.btf = btf or kernel_btf(shape)
+        self._shape = shape
+        self._page_struct = "folio" if self.btf.has_struct("folio") else "page"
         self.words: dict[int, int] = {}
         self.texts: dict[int, bytes] = {}
         self.failed_reads = 0
         self.reads: list[int] = []
         self.before_read: Callable[[], None] = lambda: None
         self._heap, self._folio, self._image, self._serial = HEAP, FOLIOS, IMAGE, 0
-        self.task = self.allocate(128)
+        self.task = self.make("task_struct")
         self.filesystems = {
             kind: self._filesystem(kind, device) for kind, device in (("tmpfs", 7), ("ext4", 8 << 20 | 1), ("xfs", 99))
         }
         self.root = self.cgroup(0, "")
-        cgroups = self.allocate(128)
+        cgroups = self.make("css_set")
         self.put("task_struct", self.task, "cgroups", cgroups)
-        self.words[cgroups + self.btf.offset("css_set", "subsys") + 24] = self.root
+        memory = self.btf.enum_value("memory_cgrp_id") or 0
+        self.words[cgroups + self.btf.offset("css_set", "subsys") + 8 * memory] = self.root
 
     # -- making objects --------------------------------------------------------------------------------
 
@@ -124,6 +171,10 @@ class FakeKernel:
         for word in range(address, self._heap, 8):
             self.words[word] = 0
         return address
+
+    def make(self, struct_name: str) -> int:
+        """An object, with room behind it for a flexible array."""
+        return self.allocate(self.btf.sizeof(struct_name) + 64)
 
     def put(self, struct_name: str, address: int, member: str, value: int) -> None:
         where = self.btf.member(struct_name, member)
@@ -146,18 +197,18 @@ class FakeKernel:
 
     def cgroup(self, parent: int, name: str, online: bool = True, pages: int = 0, born: int = NOW - 10 * HZ) -> int:
         """A memory cgroup, last in its parent's list. Its css has the same address."""
-        css, node, cgroup = self.allocate(256), self.allocate(64), self.allocate(128)
+        css, node, cgroup = self.make("mem_cgroup"), self.make("kernfs_node"), self.make("cgroup")
         self._serial += 2
         for member, value in (("serial_nr", self._serial), ("cgroup", cgroup), ("parent", parent)):
             self.put("cgroup_subsys_state", css, member, value)
         self.put("cgroup_subsys_state", css, "flags", ONLINE if online else DYING)
         self.put("cgroup", cgroup, "kn", node)
-        self.put("cgroup", cgroup, "nr_populated_csets", 1)
+        self.populate(css, 1, cgroup)
         self.put("kernfs_node", node, "name", self.text(name))
         self.put("kernfs_node", node, "id", 1000 + self._serial)
         self.put("mem_cgroup", css, "memory.usage", pages)
         self.put("mem_cgroup", css, "socket_pressure", born)
-        count = self.allocate(16)
+        count = self.make("percpu_ref_data")
         self.put("percpu_ref_data", count, "count", 1)
         self.put("cgroup_subsys_state", css, "refcnt.percpu_count_ptr", 0 if online else 3)
         self.put("cgroup_subsys_state", css, "refcnt.data", count)
@@ -166,6 +217,11 @@ class FakeKernel:
         if parent:
             self._append(parent + self.btf.offset("cgroup_subsys_state", "children"), self.link(css))
         return css
+
+    def populate(self, css: int, sets: int, cgroup: int = 0) -> None:
+        """How many sets of processes are in a cgroup."""
+        member = next(one for one in _POPULATED if self.btf.has("cgroup", one))
+        self.put("cgroup", cgroup or self.get("cgroup_subsys_state", css, "cgroup"), member, sets)
 
     def link(self, css: int) -> int:
         return css + self.btf.offset("cgroup_subsys_state", "sibling")
@@ -180,9 +236,9 @@ class FakeKernel:
     def file(self, kind: str, path: str, links: int = 1) -> int:
         """A file; returns its mapping."""
         superblock, root = self.filesystems[kind]
-        inode, parent = self.allocate(256), root
+        inode, parent = self.make("inode"), root
         for part in path.strip("/").split("/"):
-            entry = self.allocate(96)
+            entry = self.make("dentry")
             self.put("dentry", entry, "d_parent", parent)
             self.put("dentry", entry, "d_name.name", self.text(part))
             self.put("dentry", entry, "d_hash.pprev", 1)
@@ -190,52 +246,61 @@ class FakeKernel:
         self.put("inode", inode, "i_sb", superblock)
         self.put("inode", inode, "i_ino", 7)
         self.put("inode", inode, "i_nlink", links)
-        self.put("inode", inode, "i_dentry.first", parent + self.btf.offset("dentry", "d_u"))
+        self.put("inode", inode, "i_dentry.first", parent + self.btf.offset("dentry", "d_u.d_alias", "d_alias"))
         mapping = inode + self.btf.offset("inode", "i_data")
         self.words[mapping] = inode
         return mapping
 
     def page(self, css: int, lru: int, mapping: int, pages: int = 1) -> int:
         """A folio of the mapping on one of the cgroup's lists."""
-        node = self.per_node(css)
-        folio, self._folio = self._folio, self._folio + 64
-        for word in range(folio, folio + 64, 8):
-            self.words[word] = 0
-        self.words[folio + self.btf.offset("folio", "mapping")] = mapping
+        node, folio = self.per_node(css), self._new_folio(mapping)
         head = node + self.btf.offset("mem_cgroup_per_node", "lruvec.lists") + 16 * lru
-        self._append(head, folio + self.btf.offset("folio", "lru"))
+        self._append(head, folio + self.btf.offset(self._page_struct, "lru"))
         self.words[node + self.btf.offset("mem_cgroup_per_node", "lru_zone_size") + 8 * (LISTS + lru)] += pages
         return folio
 
     def generation(self, css: int, index: int, mapping: int, pages: int = 1) -> None:
-        """A folio on a list of the multi-generational LRU, counted on a classic list that stays empty."""
+        """A folio on a list of the multi-generational LRU, counted there alone."""
         node = self.per_node(css)
-        self.page(css, 0 if index // ZONES % 2 == 0 else 2, mapping, pages)
-        classic = node + self.btf.offset("mem_cgroup_per_node", "lruvec.lists")
-        for lru in range(LISTS):
-            self._empty_list(classic + 16 * lru)
         head = node + self.btf.offset("mem_cgroup_per_node", "lruvec.lrugen.folios") + 16 * index
-        self._append(head, self._folio - 64 + self.btf.offset("folio", "lru"))
+        self._append(head, self._new_folio(mapping) + self.btf.offset(self._page_struct, "lru"))
         self.words[node + self.btf.offset("mem_cgroup_per_node", "lruvec.lrugen.nr_pages") + 8 * index] += pages
+
+    def sockets(self, css: int, pages: int) -> None:
+        """Pages of sockets, where this kernel counts them."""
+        if self._shape.sockets == "counter":
+            self.put("mem_cgroup", css, "tcpmem.usage", pages)
+            return
+        array = css + self.btf.offset("mem_cgroup", "vmstats")
+        if self._shape.sockets in ("pointer", "renumbered"):
+            self.words[array] = array = self.allocate(64)
+        self.words[array + 16] = pages
 
     def per_node(self, css: int) -> int:
         return self.words[css + self.btf.offset("mem_cgroup", "nodeinfo")]
 
     def _per_node(self) -> int:
-        node = self.allocate(1024)
+        node = self.make("mem_cgroup_per_node")
         lists = node + self.btf.offset("mem_cgroup_per_node", "lruvec.lists")
         for lru in range(LISTS):
             self._empty_list(lists + 16 * lru)
         if self.btf.has("mem_cgroup_per_node", "lruvec.lrugen"):
-            folios = node + self.btf.offset("mem_cgroup_per_node", "lruvec.lrugen.folios")
-            for index in range(8 * ZONES):
-                self._empty_list(folios + 16 * index)
+            folios = self.btf.member("mem_cgroup_per_node", "lruvec.lrugen.folios")
+            for index in range(folios.size // 16):
+                self._empty_list(node + folios.offset + 16 * index)
         return node
 
+    def _new_folio(self, mapping: int) -> int:
+        folio, self._folio = self._folio, self._folio + 64
+        for word in range(folio, folio + 64, 8):
+            self.words[word] = 0
+        self.words[folio + self.btf.offset(self._page_struct, "mapping")] = mapping
+        return folio
+
     def _filesystem(self, kind: str, device: int) -> tuple[int, int]:
-        superblock, root = self.allocate(64), self.allocate(96)
+        superblock, root = self.make("super_block"), self.make("dentry")
         static, self._image = self._image, self._image + 64
-        self.words[static] = self.text(kind, static=True)
+        self.words[static + self.btf.offset("file_system_type", "name")] = self.text(kind, static=True)
         for member, value in (("s_type", static), ("s_dev", device), ("s_root", root)):
             self.put("super_block", superblock, member, value)
         self.put("dentry", root, "d_parent", root)

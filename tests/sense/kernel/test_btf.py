@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kernel.btf_builder import UNION, BtfBuilder
 from necroscope.errors import Unavailable
-from necroscope.sense.kernel.btf import Btf, Member
+from necroscope.sense.host import Host
+from necroscope.sense.kernel.btf import Btf, Member, read_btf
 
 VMLINUX = Path("/sys/kernel/btf/vmlinux")
 
@@ -119,3 +120,18 @@ def test_the_kernels_own() -> None:
     assert btf.sizeof("page") == 64
     # 0.03 s where this was written; a parser that decodes every type takes ten times as long
     assert spent < 0.3
+
+
+def test_a_kernel_without_types_is_said_to_be_too_old_for_names(tmp_path: Path) -> None:
+    """As 5.4: counts, parents and restarts are seen all the same."""
+    with pytest.raises(Unavailable, match="counted and not named") as raised:
+        read_btf(Host(tmp_path))
+    assert raised.value.hint.startswith("names need 5.10")
+
+
+def test_the_kernels_own_types_are_read(tmp_path: Path) -> None:
+    (tmp_path / "sys/kernel/btf").mkdir(parents=True)
+    builder = BtfBuilder()
+    builder.struct("thing", 48, [])
+    (tmp_path / "sys/kernel/btf/vmlinux").write_bytes(bytes(builder))
+    assert read_btf(Host(tmp_path)).sizeof("thing") == 48

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernel.fake_kernel import DYING, FOLIOS, HEAP, HZ, IMAGE, NOW, RAM, FakeKernel
+from kernel.fake_kernel import DYING, FOLIOS, HEAP, HZ, IMAGE, NOW, RAM, FakeKernel, Shape
 from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.sense.kernel import walker as walker_module
@@ -64,6 +64,7 @@ def test_zombies_are_named_counted_and_pinned() -> None:
         pages=1,
         references=1,
         pins=(Pin("tmpfs", 4096, ("/dev/shm/leak/0",)),),
+        files=(("/dev/shm/leak/0", "0:7:7"),),
     )
 
 
@@ -125,10 +126,24 @@ def test_a_zombie_below_a_zombie_counts_at_the_nearest_live_ancestor() -> None:
     assert by_pattern["/kubepods/pod"].pins == ()
 
 
-def test_no_pages_on_lists_but_memory_charged_is_the_kernels() -> None:
+def test_no_pages_on_lists_but_memory_charged_is_unknown_and_never_the_kernels() -> None:
     kernel = FakeKernel()
     kernel.cgroup(kernel.root, "sockets", online=False, pages=9)
-    assert walk(kernel).pinned_by == (Pin("kernel", 9 * 4096),)
+    assert walk(kernel).pinned_by == (Pin("unknown", 9 * 4096),)
+
+
+@pytest.mark.parametrize("sockets", ["counter", "array", "inside", "pointer"])
+def test_pages_of_sockets_are_the_kernels(sockets: Any) -> None:
+    kernel = FakeKernel(Shape(sockets=sockets))
+    kernel.sockets(kernel.cgroup(kernel.root, "sockets", online=False, pages=9), 5)
+    kernel.cgroup(kernel.root, "other", online=False, pages=2)
+    assert walk(kernel).pinned_by == (Pin("kernel", 5 * 4096), Pin("unknown", 2 * 4096))
+
+
+def test_where_statistics_are_renumbered_sockets_are_unknown() -> None:
+    kernel = FakeKernel(Shape(sockets="renumbered"))
+    kernel.sockets(kernel.cgroup(kernel.root, "sockets", online=False, pages=9), 5)
+    assert walk(kernel).pinned_by == (Pin("unknown", 9 * 4096),)
 
 
 def test_without_pins_nothing_is_said_about_them() -> None:
@@ -145,12 +160,13 @@ def test_a_cgroup_that_is_being_created_is_no_zombie() -> None:
     assert (result.live, result.zombies) == (2, 0)
 
 
-def test_empty_directories_hold_no_process_and_no_live_child() -> None:
-    kernel = FakeKernel()
+@pytest.mark.parametrize("shape", [Shape(), Shape(counted_in_css=True)])
+def test_empty_directories_hold_no_process_and_no_live_child(shape: Shape) -> None:
+    kernel = FakeKernel(shape)
     parent = kernel.cgroup(kernel.root, "jobs")
     for number in range(3):
         css = kernel.cgroup(parent, f"job{number}")
-        kernel.put("cgroup", kernel.get("cgroup_subsys_state", css, "cgroup"), "nr_populated_csets", 0)
+        kernel.populate(css, 0)
     kernel.cgroup(parent, "busy")
     directories = walk(kernel).empty_directories
     assert directories == (DirectoryFamily("/jobs/job<n>", 3, ("/jobs/job0", "/jobs/job1", "/jobs/job2")),)
@@ -327,14 +343,14 @@ def test_unreadable_names_are_said_to_be_unreadable() -> None:
 
 
 def a_rich_kernel(generations: bool) -> FakeKernel:
-    kernel = FakeKernel(generations)
+    kernel = FakeKernel(Shape(generations, between=2000, counted_in_css=generations, sockets="pointer"))
     _, zombies = a_node(kernel, 6)
     kernel.page(zombies[0], 1, ANON)
     kernel.page(zombies[1], 3, kernel.file("ext4", "/a/b/c"), pages=7)
     if generations:
         kernel.generation(zombies[2], 3, kernel.file("ext4", "/old"), 2)
     pod = kernel.cgroup(kernel.cgroup(kernel.root, "kubepods"), "pod1", online=False)
-    kernel.cgroup(pod, "inner", online=False, pages=3)
+    kernel.sockets(kernel.cgroup(pod, "inner", online=False, pages=3), 3)
     return kernel
 
 

@@ -15,6 +15,10 @@ from stage.looked import IDLE, LOOP, TICK, text
         ((("default_idle", "[kernel]"),), True),
         ((("intel_idle", "[intel_idle]"),), True),
         ((("cpuidle_enter_state.constprop.0", "[kernel]"),), True),
+        # arm64
+        ((("do_idle", "[kernel]"), ("default_idle_call", "[kernel]"), ("arch_cpu_idle", "[kernel]")), True),
+        ((("cpu_startup_entry", "[kernel]"), ("acpi_idle_lpi_enter", "[kernel]")), True),
+        ((("arch_cpu_idle", "[kernel]"), ("el1h_64_irq", "[kernel]")), False),
         ((("default_idle", "[jit]"),), False),
         ((("default_idle.so", "./[kernel]"),), False),
         ((("do_idle", ""),), True),

@@ -77,8 +77,8 @@ class ProcessView:
 
 @dataclass(frozen=True, slots=True)
 class HeldZombie:
-    """A zombie: its path, what pins it (`page-cache`, `tmpfs`, `anon`, `kernel`; empty: unknown), and the files that
-    were seen to, each with `device:inode` where that was read."""
+    """A zombie: its path, what pins it (`page-cache`, `tmpfs`, `anon`, `kernel`, `unknown`; empty: not looked at), and
+    the files that were seen to, each with `device:inode` where that was read."""
 
     path: str
     kinds: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ _WHY_NOT = {
     "tmpfs": "pinned by tmpfs files, whose pages are the only copy: name those that nobody needs",
     "anon": "pinned by memory of processes that have moved out: end or restart those processes",
     "kernel": "pinned by kernel memory: sockets or slab of whoever still uses them",
+    "unknown": "of which it could not be seen what pins them: memory is charged to them that is on no list of pages",
     "": "of which it could not be seen what pins them",
 }
 SINGLY_MOST, FILES_MOST = 32, 50_000

@@ -82,4 +82,7 @@ def pinned(facts: LeakFacts) -> Evidence | None:
         return None
     most = max(kinds, key=lambda pin: pin.zombies or 0)
     of_all = (most.zombies or 0) / sum(pin.zombies or 0 for pin in kinds)
+    if most.kind == "unknown":
+        text = f"what pins {share(of_all)} of the zombies that could be named could not be seen"
+        return Evidence(text, "kernel memory", most.kind)
     return Evidence(f"{most.kind} pins {share(of_all)} of the zombies that could be named", "kernel memory", most.kind)

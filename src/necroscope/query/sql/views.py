@@ -221,7 +221,7 @@ VIEWS = (
             ("cgroup", "id, as in cgroups"),
             ("age_s", "seconds since it was made"),
             ("bytes", "memory charged to it"),
-            ("pinned_by", "tmpfs, page-cache, anon, kernel; empty: not seen"),
+            ("pinned_by", "tmpfs, page-cache, anon, kernel, unknown; empty: not seen"),
         ),
         "select * from store.zombie_names union all by name select * from journal.zombie_names",
     ),

@@ -19,10 +19,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from necroscope.errors import Unavailable
+from necroscope.sense.host import Host
 
 _MAGIC = 0xEB9F
 _HEADER = struct.Struct("<HBBIIIII")
-_HINT = "the kernel's own is /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF=y)"
+BTF = "/sys/kernel/btf/vmlinux"
+BTF_BYTES_MAX = 64 << 20
+_HINT = f"the kernel's own is {BTF} (CONFIG_DEBUG_INFO_BTF=y)"
+_FROM = "names need 5.10 or newer, built with CONFIG_DEBUG_INFO_BTF=y; counts, parents and restarts do not"
 
 _PTR, _ARRAY, _STRUCT, _UNION, _ENUM, _ENUM64 = 2, 3, 4, 5, 6, 19
 # typedef, volatile, const, restrict and type tags say nothing about layout
@@ -216,6 +220,13 @@ class Btf:
 
     def _kind(self, at: int) -> int:
         return self._words[at + 1] >> 24 & 0x1F
+
+
+def read_btf(host: Host) -> Btf:
+    """The running kernel's. Without it, as on 5.4, zombies have no names: the sentence says which kernels have."""
+    if not host.exists(BTF):
+        raise Unavailable(f"zombies are counted and not named: this kernel does not describe its types ({BTF})", _FROM)
+    return Btf(host.read(BTF, BTF_BYTES_MAX))
 
 
 def _sections(data: bytes) -> tuple[bytes, bytes]:

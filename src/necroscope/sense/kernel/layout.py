@@ -113,7 +113,7 @@ class MemcgLayout:
                 btf,
                 "cgroup",
                 "nr_descendants",
-                "nr_populated_csets",
+                "nr_populated_csets|self.nr_populated_csets",
                 "nr_populated_domain_children",
                 "nr_populated_threaded_children",
             ),

@@ -16,18 +16,16 @@ from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.sense.host import Host
 from necroscope.sense.kernel.bpf.memory import BpfMemory
-from necroscope.sense.kernel.btf import Btf
+from necroscope.sense.kernel.btf import BTF, Btf, read_btf
 from necroscope.sense.kernel.files import FileLayout, Files, Mounts
 from necroscope.sense.kernel.layout import MemcgLayout
-from necroscope.sense.kernel.pins import PinLayout, Pins
+from necroscope.sense.kernel.page_lists import PinLayout
+from necroscope.sense.kernel.pins import Pins
 from necroscope.sense.kernel.pointers import read_pointers
 from necroscope.sense.kernel.walker import Walk, Walker
 from necroscope.sense.kernel.zombies import Ticks, Zombie, ticks
 
 __all__ = ["SlicedWalk", "Walk", "Zombie", "walk_memcgs"]
-
-BTF = "/sys/kernel/btf/vmlinux"
-BTF_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def _ticks(host: Host, memory: BpfMemory) -> Ticks | None:
 @lru_cache(maxsize=1)
 def _layouts(host: Host) -> _Layouts:
     """Worked out once: a running kernel does not change, and its description takes longer to read than a walk."""
-    btf = Btf(host.read(BTF, BTF_BYTES_MAX))
+    btf = read_btf(host)
     memcg = MemcgLayout.of(btf)
     pins, files, unseen = _pin_layouts(btf)
     return _Layouts(memcg, pins, files, tuple(unseen), btf.sizeof("page"))

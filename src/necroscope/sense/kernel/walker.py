@@ -237,11 +237,14 @@ class Walker:
                 self._on_zombie(_zombie(zombie))
 
     def _held(self, node: Node, details: Details) -> dict[PinKind, int]:
-        """Bytes by kind. Usage includes what lies below: with children and no pages, the children are the pin."""
+        """Bytes by kind. Usage includes what lies below: with children and no pages, the children are the pin. What is
+        charged without being on a list is the kernel's only as far as that is known."""
         held = details.held
         if held.on_lists or node.has_children:
             return held.bytes
-        return {"kernel": details.pages * mmap.PAGESIZE} if details.pages or details.references else {}
+        if held.in_sockets:
+            return {"kernel": held.in_sockets * mmap.PAGESIZE}
+        return {"unknown": details.pages * mmap.PAGESIZE} if details.pages or details.references else {}
 
     def _name_files(self, named: list[_NamedZombie]) -> None:
         """Names of pinning files, as many as the tally wants, or all of them."""

@@ -106,7 +106,7 @@ class ZombieReader:
 
     def _held(self, pins: Pins, css: Sequence[int], charged: Sequence[int]) -> list[HeldMemory]:
         """What each holds. Pages leave their list for a moment when the kernel moves them (compaction, batches of a
-        CPU), so those that seem to hold none are looked at once more before they are taken for kernel memory."""
+        CPU), so those that seem to hold none are looked at once more before they are taken for unknown."""
         held = pins.read(css)
         bare = [index for index, one in enumerate(held) if charged[index] and not one.on_lists]
         if bare:

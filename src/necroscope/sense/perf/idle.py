@@ -14,11 +14,16 @@ from necroscope.vocabulary.function_name import without_suffix
 # Where kernels of several architectures and versions wait for work.
 _IDLE = frozenset(
     (
+        "__cpu_do_idle",
+        "__cpu_do_idle_irqprio",
+        "__psci_enter_domain_idle_state",
         "acpi_idle_do_entry",
         "acpi_idle_enter",
         "acpi_idle_enter_bm",
         "acpi_idle_enter_s2idle",
+        "acpi_idle_lpi_enter",
         "acpi_processor_ffh_cstate_enter",
+        "acpi_processor_ffh_lpi_enter",
         "acpi_safe_halt",
         "arch_cpu_idle",
         "arch_cpu_idle_enter",
@@ -45,6 +50,8 @@ _IDLE = frozenset(
         "native_halt",
         "native_safe_halt",
         "poll_idle",
+        "psci_cpu_suspend_enter",
+        "psci_enter_domain_idle_state",
         "psci_enter_idle_state",
         "pv_native_safe_halt",
         "tdx_halt",

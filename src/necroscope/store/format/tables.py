@@ -226,7 +226,7 @@ ZOMBIE_NAMES = Table(
         Column("cgroup", "int64", "id of the cgroup, as in the events of its life"),
         Column("age_s", "float64", "time since it was made", "s", optional=True),
         Column("bytes", "int64", "memory charged to it", "bytes"),
-        Column("pinned_by", "word", "what most of that is: tmpfs, page-cache, anon, kernel; empty: not seen"),
+        Column("pinned_by", "word", "what most of that is: tmpfs, page-cache, anon, kernel, unknown; empty: not seen"),
     ),
     ("path", "at_ns"),
 )

@@ -23,6 +23,11 @@ from stage.looked import text
         # Who sends the interrupts to other cores waits in a system call of its own.
         ((*SEND, ("flush_tlb_mm_range", "[kernel]"), ("smp_call_function_many_cond", "[kernel]")), ""),
         ((*SEND, ("smp_call_function_single", "[kernel]")), ""),
+        # arm64; what it does on its way back from an interrupt is the process's own.
+        ((("el0t_64_irq", "[kernel]"), ("el0t_64_irq_handler", "[kernel]"), ("handle_irq", "[kernel]")), "irq"),
+        ((("el1_irq", "[kernel]"), ("irq_exit", "[kernel]"), ("__softirqentry_text_start", "[kernel]")), "softirq"),
+        ((("el0t_64_irq_handler", "[kernel]"), ("el0_interrupt", "[kernel]"), ("do_notify_resume", "[kernel]")), ""),
+        ((("el0t_64_sync", "[kernel]"), ("el0_svc", "[kernel]"), ("handle_softirqs", "[kernel]")), ""),
         # A program may call its functions as it likes.
         ((*USER, ("common_interrupt", "app")), ""),
     ],

@@ -18,8 +18,16 @@ from necroscope.sense.perf.launch.options import (
 
 @pytest.mark.parametrize(("cpus", "pages"), [(2, 512), (16, 512), (32, 512), (96, 128), (512, 32), (100_000, 1)])
 def test_rings_stay_below_their_limit(cpus: int, pages: int) -> None:
-    assert ring_pages(cpus) == pages
+    assert ring_pages(cpus, page_bytes=4096) == pages
     assert pages == 1 or pages * 4096 * cpus <= 64 << 20
+
+
+@pytest.mark.parametrize(("cpus", "pages"), [(2, 32), (32, 32), (64, 16), (512, 2), (4096, 1)])
+def test_rings_of_large_pages_stay_below_it_too(cpus: int, pages: int) -> None:
+    """64 KiB a page, as on some arm64 kernels."""
+    assert ring_pages(cpus, page_bytes=65536) == pages
+    assert pages == 1 or pages * 65536 * cpus <= 64 << 20
+    assert ring_pages(cpus, 128 << 10, 65536) == min(2, pages)
 
 
 def test_the_command_asks_for_one_stream_of_everything() -> None:

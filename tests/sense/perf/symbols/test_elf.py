@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from perf.elf_builder import BUILD_ID, elf
+from perf.elf_builder import ARM64, BUILD_ID, JUMP_SLOT, TLS, elf
 
 from necroscope.errors import Unavailable
 from necroscope.sense.perf.symbols.elf import Elf, parse_build_id
@@ -60,6 +60,38 @@ def test_a_symbol_without_a_size_reaches_to_the_next() -> None:
 def test_stubs_of_other_files_functions_have_names() -> None:
     file = opened(elf([], [("malloc", 0, 0, GLOBAL), ("free", 0, 0, GLOBAL)], plt=[2, 1, 77]))
     assert names(file, 0x1800, 0x1810, 0x1820, 0x1830) == ["-", "free@plt", "malloc@plt", "*@plt"]
+
+
+@pytest.mark.parametrize(
+    ("size", "told", "step"), [(32 + 32, 16, 16), (32 + 32, 0, 16), (32 + 48, 0, 24), (32 + 48, 24, 24)]
+)
+def test_stubs_of_arm64_begin_behind_32_bytes(size: int, told: int, step: int) -> None:
+    both = [("malloc", 0, 0, GLOBAL), ("free", 0, 0, GLOBAL)]
+    data = elf([], both, plt=[2, 1], machine=ARM64, relocation=JUMP_SLOT, plt_section=(size, told))
+    places = [0x1810, 0x1820, 0x1820 + step - 1, 0x1820 + step, 0x1820 + 2 * step]
+    assert names(opened(data), *places) == ["-", "free@plt", "free@plt", "malloc@plt", "-"]
+
+
+def test_thread_local_variables_have_no_stub_on_arm64() -> None:
+    both = [("malloc", 0, 0, GLOBAL), ("free", 0, 0, GLOBAL)]
+    data = elf([], both, plt=[1, 2 << 32 | TLS, 2], machine=ARM64, relocation=JUMP_SLOT, plt_section=(64, 16))
+    assert names(opened(data), 0x1820, 0x1830, 0x1840) == ["malloc@plt", "free@plt", "-"]
+
+
+MARKED = [
+    ("$x", 0x11000, 0, 0),
+    ("worker", 0x11000, 16, GLOBAL),
+    ("$d.7", 0x11008, 0, 0),
+    ("$dollar", 0x11020, 0, 0),
+    ("$x", 0x11030, 4, LOCAL),
+]
+
+
+def test_mapping_symbols_of_arm64_are_no_functions() -> None:
+    """A label that only begins like one is none, nor is a function; other machines have none."""
+    offsets = (0x1004, 0x1009, 0x1020, 0x1030)
+    assert names(opened(elf(MARKED, machine=ARM64)), *offsets) == ["worker", "worker", "$dollar", "$x"]
+    assert names(opened(elf(MARKED)), *offsets) == ["worker", "$d.7", "$dollar", "$x"]
 
 
 def test_the_build_id_is_found() -> None:

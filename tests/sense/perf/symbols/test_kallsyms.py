@@ -41,6 +41,15 @@ def test_the_last_symbol_before_a_hole_does_not_fill_it() -> None:
     assert names(parse_kallsyms(TEXT), 0xFFFFFFFF81000FFF, 0xFFFFFFFF90000000) == [("data", "[kernel]"), ("", "")]
 
 
+def test_mapping_symbols_of_modules_are_no_functions() -> None:
+    marked = b"".join(
+        b"ffffffffc0002%03x t %s\t[ena]\n" % (at, name) for at, name in enumerate((b"poll", b"$x", b"$d.4"))
+    )
+    listed = parse_kallsyms(TEXT + marked + b"ffffffffc0002100 t $dollar\t[ena]\nffffffffc0002200 t $x")
+    asked = (0xFFFFFFFFC0002000, 0xFFFFFFFFC0002002, 0xFFFFFFFFC0002100, 0xFFFFFFFFC0002200)
+    assert names(listed, *asked) == [("poll", "[ena]"), ("poll", "[ena]"), ("$dollar", "[ena]"), ("$dollar", "[ena]")]
+
+
 def test_another_boot_moves_the_kernel_but_not_its_modules() -> None:
     moved = parse_kallsyms(TEXT).moved(0x1000000)
     assert names(moved, 0xFFFFFFFF82000010, 0xFFFFFFFFC1001010, 0xFFFFFFFF81000010) == [

@@ -6,14 +6,15 @@ loss, its `costs` is empty and nothing is reported.
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 FREQUENCY_HZ = 97
-RING_PAGES = 512
+RING_BYTES = 2 << 20
 RINGS_BYTES = 64 << 20
-SMALL_RING_PAGES = 32
+SMALL_RING_BYTES = 128 << 10
 WAKE_S = 0.5
 TRACEPOINTS = ("cgroup_mkdir", "cgroup_rmdir", "cgroup_release", "cgroup_attach_task")
 
@@ -155,8 +156,8 @@ FEATURES: tuple[Feature, ...] = (
         "large_rings",
         True,
         False,
-        f"the memory for large rings was refused: a ring has {SMALL_RING_PAGES} pages, and samples are lost when perf "
-        "has no core for seconds",
+        f"the memory for large rings was refused: a ring has {SMALL_RING_BYTES >> 10} KiB, and samples are lost when "
+        "perf has no core for seconds",
         _says(r"mapping pages|failed to mmap|perf_event_mlock|mmap-pages"),
         lasting=False,
     ),
@@ -169,10 +170,10 @@ def named(names: Iterable[str]) -> list[Feature]:
     return [one for one in FEATURES if one.name in wanted]
 
 
-def ring_pages(cpus: int, page_bytes: int = 4096) -> int:
-    """Pages of one CPU's ring: 512, or the largest power of two with which all rings fit their limit."""
-    most = max(1, RINGS_BYTES // (max(1, cpus) * page_bytes))
-    return min(RING_PAGES, 1 << (most.bit_length() - 1))
+def ring_pages(cpus: int, ring_bytes: int = RING_BYTES, page_bytes: int = mmap.PAGESIZE) -> int:
+    """Pages of one CPU's ring of about `ring_bytes`: the largest power of two with which all rings fit their limit."""
+    most = max(1, min(ring_bytes, RINGS_BYTES // max(1, cpus)) // page_bytes)
+    return 1 << (most.bit_length() - 1)
 
 
 def perf_command(options: PerfOptions, cpus: int, waking: Iterable[str], perf: str = "perf") -> list[str]:
@@ -186,8 +187,7 @@ def trial_command(options: PerfOptions, cpus: int, perf: str) -> list[str]:
 
 
 def _recording(options: PerfOptions, cpus: int, perf: str) -> Iterator[str]:
-    pages = ring_pages(cpus)
-    pages = pages if options.large_rings else min(SMALL_RING_PAGES, pages)
+    pages = ring_pages(cpus, RING_BYTES if options.large_rings else SMALL_RING_BYTES)
     yield from (perf, "record", "--quiet", "-g", "--clockid", "mono", "--mmap-pages", str(pages))
     if options.cgroups:
         yield "--all-cgroups"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.errors import Unavailable
+from necroscope.sense.perf.symbols import arm64
 from necroscope.sense.perf.symbols.symtab import SymbolTable
 
 Reader = Callable[[int, int], bytes]
@@ -78,6 +79,7 @@ class Elf:
         head = read(0, 64)
         if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
             raise Unavailable("not an ELF file of 64 bits, little endian")
+        self._arm64 = int.from_bytes(head[18:20], "little") == arm64.AARCH64
         self._segments_at, self._sections_at = struct.unpack_from("<QQ", head, 32)
         self._segment_size, self._segment_count, self._section_size, self._section_count, self._names = (
             struct.unpack_from("<HHHHH", head, 54)
@@ -157,10 +159,21 @@ class Elf:
                 text = self.sections[section.link]
                 place = strings.add(self._read, text)
                 for records in self._pieces(section, _SYMBOL):
-                    yield self._chosen(records[records["name"] < text.size], place)
+                    wanted = records[self._wanted(records) & (records["name"] < text.size)]
+                    yield self._chosen(self._without_marks(wanted, text) if self._arm64 else wanted, place)
+
+    def _without_marks(self, records: NDArray[np.void], text: Section) -> NDArray[np.void]:
+        """Without mapping symbols, which are local labels."""
+        label = records["info"] == _NOTYPE
+
+        def read(at: int, size: int) -> bytes:
+            return self._read(text.offset + at, min(size, text.size - at))
+
+        marks = np.zeros(records.size, np.bool_)
+        marks[label] = arm64.mapping_names(read, records["name"][label].astype(np.int64))
+        return records[~marks]
 
     def _chosen(self, records: NDArray[np.void], strings: int) -> _Columns:
-        records = records[self._wanted(records)]
         offset, inside = self._file_offsets(records["value"])
         records, offset = records[inside], offset[inside]
         binding = records["info"] >> 4
@@ -194,14 +207,14 @@ class Elf:
         if relocations is None or dynamic is None or dynamic.link >= len(self.sections):
             return []
         relocations = replace(relocations, size=min(relocations.size, _STUBS * _RELA.itemsize))
-        target = np.concatenate([one["info"] for one in self._pieces(relocations, _RELA)] or [np.zeros(0, np.uint64)])
-        target = (target[:_STUBS] >> np.uint64(32)).astype(np.int64)
+        info = np.concatenate([one["info"] for one in self._pieces(relocations, _RELA)] or [np.zeros(0, np.uint64)])
+        info = info[arm64.has_stub(info)] if self._arm64 else info
+        target = (info[:_STUBS] >> np.uint64(32)).astype(np.int64)
         name_of = np.concatenate([one["name"] for one in self._pieces(dynamic, _SYMBOL)] or [np.zeros(0, np.uint32)])
         known = np.append(name_of.astype(np.int64), 0)[np.minimum(target, name_of.size)]
         place = strings.add(self._read, self.sections[dynamic.link], b"@plt") + known
-        stubs = [
-            _stubs(by_name[name], place.size, skip) for name, skip in ((".plt", 1), (".plt.sec", 0)) if name in by_name
-        ]
+        tables = [by_name[name] for name in (".plt", ".plt.sec") if name in by_name]
+        stubs = [_stubs(one, place.size, self._arm64) for one in tables]
         return [(offset, size, place, np.full(place.size, 3, np.int8)) for offset, size in stubs if place.size]
 
 
@@ -262,10 +275,14 @@ def _apart(sections: list[Section]) -> list[Section]:
     return chosen
 
 
-def _stubs(section: Section, count: int, skip: int) -> tuple[U64s, U64s]:
+def _stubs(section: Section, count: int, on_arm64: bool) -> tuple[U64s, U64s]:
     """Offsets and sizes of the stubs of a linkage table; the first entry of `.plt` is the resolver's."""
-    step = section.entry if section.entry in (8, 16, 24, 32) else 16
-    offset = np.uint64(section.offset) + (np.arange(count, dtype=np.uint64) + np.uint64(skip)) * np.uint64(step)
+    if on_arm64:
+        step, header = arm64.stub_bytes(section.size, section.entry, count), arm64.PLT_HEADER_BYTES
+    else:
+        step = section.entry if section.entry in (8, 16, 24, 32) else 16
+        header = step if section.name == ".plt" else 0
+    offset = np.uint64(section.offset + header) + np.arange(count, dtype=np.uint64) * np.uint64(step)
     return offset, np.full(count, step, np.uint64)
 
 

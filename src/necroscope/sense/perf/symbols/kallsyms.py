@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.errors import Unavailable
+from necroscope.sense.perf.symbols.arm64 import mapping_at
 from necroscope.sense.perf.symbols.symtab import SymbolTable, ended
 
 KERNEL_MODULE = "[kernel]"
@@ -60,7 +61,9 @@ def parse_kallsyms(data: bytes) -> KernelSymbols:
     whole = ends - begins > 19  # sixteen digits, a blank, a letter, a blank, a name
     begins, ends = begins[whole], ends[whole]
     kind = octets[begins + 17] if begins.size else octets[:0]
-    wanted = np.isin(kind, _TYPES)
+    # modules of arm64 kernels have mapping symbols
+    padded = np.append(octets, np.zeros(3, np.uint8))
+    wanted = np.isin(kind, _TYPES) & ~mapping_at(padded, begins + 19)
     begins, kind = begins[wanted], kind[wanted]
     address, readable = _hexadecimal(octets, begins)
     begins, kind, address = begins[readable], kind[readable], address[readable]
