@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from necroscope.config import load
 from necroscope.errors import BadInput
 from necroscope.sense.environment import home, users
 
@@ -39,6 +38,8 @@ def to_write(given: Path | None, environment: Mapping[str, str] = os.environ, sy
 def _places(environment: Mapping[str, str], system: Path) -> list[Path]:
     if environment.get("NECROSCOPE_STORE"):
         return [Path(environment["NECROSCOPE_STORE"])]
+    from necroscope.config import load
+
     if configured := load(None, environment).store.path:
         return [Path(configured)]
     state = users("XDG_STATE_HOME", environment) or str(Path(home(environment) or "/") / ".local" / "state")

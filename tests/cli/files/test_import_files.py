@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,3 +129,16 @@ def test_the_zone_of_a_name_is_one_of_perf_s_files(necroscope: Program, tmp_path
     refused = necroscope("import", tmp_path / "x.folded", "--zone", "-08:00", "--store", tmp_path / "s")
     assert (refused.code, "say with --at" in refused.err) == (2, True)
     assert necroscope("import", path, "--zone", "PST", "--store", tmp_path / "s").code == 2
+
+
+def test_an_import_loads_only_what_it_uses(tmp_path: Path) -> None:
+    """A tenth of a short import goes to loading: what is slow to load and not needed stays away."""
+    slow = {"pyarrow.compute", "numpy.random", "tomllib", "duckdb", "rich", "necroscope.sense.perf.symbols.live_names"}
+    arguments = ["necroscope", "import", str(FILE), "--store", str(tmp_path)]
+    code = (
+        f"import atexit, sys; sys.argv = {arguments!r};"
+        f"atexit.register(lambda: print(sorted({slow!r} & set(sys.modules))));"
+        "from necroscope.cli.main import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

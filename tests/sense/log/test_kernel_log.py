@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from necroscope.sense.host import Host
+from necroscope.sense.log import kernel_log
 from necroscope.sense.log.kernel_log import SYMPTOMS_LIMIT, KernelLog
+from necroscope.sense.log.log_clock import LogClock, log_clock
 from necroscope.sense.log.symptoms import catalogue
 from necroscope.sense.replay import decode, encode
 from necroscope.sense.sensor import look
@@ -88,6 +90,24 @@ def test_a_second_look_sees_only_what_is_new(tmp_path: Path) -> None:
     both = xid.format(5, 79) + xid.format(90, 31)
     (fresh,) = _symptoms(sensor.read(_host(tmp_path, both.encode())))
     assert dict(fresh.details)["xid"] == "31"
+
+
+def test_nobody_asks_for_the_clock_while_there_is_nothing_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Host] = []
+
+    def counted(host: Host) -> LogClock:
+        asked.append(host)
+        return log_clock(host)
+
+    monkeypatch.setattr(kernel_log, "log_clock", counted)
+    sensor, quiet = KernelLog(), "6,1,1000000,-;eth0: link is up\n"
+    assert _symptoms(sensor.read(_host(tmp_path, quiet.encode()))) == []
+    assert not asked
+    xid = "4,{0},{0}000000,-;NVRM: Xid (PCI:0000:10:1c): 79, pid=1122, x\n"
+    assert len(_symptoms(sensor.read(_host(tmp_path, (quiet + xid.format(5) + xid.format(6)).encode())))) >= 1
+    assert len(asked) == 1
 
 
 def test_what_could_not_be_seen_is_said(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.event import Event, event_of
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_OBJECTS = 50_000
 # Less than that is not worth a process.
 _PIECE_BYTES = 8 << 20
 # No piece makes as many segments: numbers are cheap, and those of two pieces must not meet.
@@ -159,7 +160,9 @@ def reuse_memory() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(_MMAP_THRESHOLD, 256 << 20)
         libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
+    # What an import makes is no garbage but goes by itself: looking for cycles now and then is enough.
     gc.freeze()
+    gc.set_threshold(_OBJECTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from typing import ClassVar
 
 from necroscope.clock import now
@@ -52,27 +53,28 @@ class KernelLog:
             self._arrivals.learn([record.usec for record in batch.records], began.monotonic_ns, now().monotonic_ns)
         else:
             self._arrivals.missed()
-        clock = self._arrivals.clock(log_clock(host))
-        repeats = Repeats(clock)
+        # Most looks find nothing, and then nobody asks for the clock, which takes longer than the rest.
+        repeats = Repeats(cache(lambda: self._arrivals.clock(log_clock(host))))
         for start in range(0, len(batch.records), _CHUNK):
             self._joiner.feed(batch.records[start : start + _CHUNK])
             repeats.add(self._joiner.settled())
         repeats.add(self._joiner.take())
         symptoms = repeats.symptoms()
-        return Reading(_samples(batch, symptoms), tuple(symptoms[-SYMPTOMS_LIMIT:]), _unseen(batch, clock, symptoms))
+        unseen = _unseen(batch, repeats.clock, symptoms)
+        return Reading(_samples(batch, symptoms), tuple(symptoms[-SYMPTOMS_LIMIT:]), unseen)
 
 
 class Repeats:
     """Folds episodes that tell the same into one symptom: the last of them, with the first one's time."""
 
-    def __init__(self, clock: LogClock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], LogClock]) -> None:
+        self.clock = clock
         self._by_key: dict[tuple[str, ...], Symptom] = {}
 
     def add(self, episodes: Iterable[Episode]) -> None:
         """Take episodes, oldest first."""
         for episode in episodes:
-            symptom = to_symptom(episode, self._clock)
+            symptom = to_symptom(episode, self.clock())
             key = _key(episode.kind, symptom)
             before = self._by_key.pop(key, None)
             self._by_key[key] = symptom if before is None else _again(before, symptom)
@@ -144,14 +146,14 @@ def _samples(batch: Batch, symptoms: list[Symptom]) -> tuple[Sample, ...]:
     )
 
 
-def _unseen(batch: Batch, clock: LogClock, symptoms: list[Symptom]) -> tuple[Unseen, ...]:
+def _unseen(batch: Batch, clock: Callable[[], LogClock], symptoms: list[Symptom]) -> tuple[Unseen, ...]:
     notes = (
         (batch.missing_before, f"{batch.missing_before} older records of the kernel's log were overwritten", _LARGER),
         (batch.lost, f"{batch.lost} records of the kernel's log were overwritten before they were read", _LARGER),
         (not batch.whole, "the kernel's log was not read to its end in one look", "look again"),
         (len(symptoms) > SYMPTOMS_LIMIT, f"only the last {SYMPTOMS_LIMIT} of {len(symptoms)} symptoms are given", ""),
         (
-            clock.reading is None and symptoms,
+            symptoms and clock().reading is None,
             "the time of symptoms is not known: the capture holds no clock, and their times count from boot",
             "capture the host again",
         ),

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+# All of pyarrow.compute takes as long to load as the rest of pyarrow: it writes a function for each of these.
+from pyarrow._compute import SortOptions, call_function
+
 from necroscope.store.format.core_times import COARSE_NS
 from necroscope.store.format.tables import JOURNAL, Table
 
@@ -61,10 +64,24 @@ def joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
 
 def in_order(table: Table, rows: pa.Table) -> pa.Table:
     """The rows in the declared order of the table."""
-    import pyarrow.compute as pc
-
     keys = pa.table({name: _sortable(rows[name]) for name in table.order})
-    return rows.take(pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in table.order]))
+    options = SortOptions([(name, "ascending") for name in table.order])
+    return call_function("take", [rows, call_function("sort_indices", [keys], options)])
+
+
+def text_order(texts: pa.Array) -> Any:
+    """The places of texts in the order of their bytes."""
+    return call_function("array_sort_indices", [texts]).to_numpy()
+
+
+def taken(values: pa.Array, places: Any) -> pa.Array:
+    """What stands at these places."""
+    return call_function("take", [values, pa.array(places)])
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """The column in one piece; not copied where it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def time_range(tables: Tables) -> tuple[int, int] | None:
@@ -74,12 +91,10 @@ def time_range(tables: Tables) -> tuple[int, int] | None:
 
 
 def _spans(tables: Tables) -> Iterator[tuple[int, int]]:
-    import pyarrow.compute as pc
-
     for declared in JOURNAL:
         table = tables.get(declared.name)
         if table is not None and table.num_rows and declared.time:
-            span = pc.min_max(table[declared.time]).as_py()
+            span = call_function("min_max", [table[declared.time]]).as_py()
             yield span["min"], span["max"]
             if declared.name == "cores":
                 yield _coarse_span(table)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from necroscope.store.format.arrow import WORD, Tables, from_columns, joined, schema
+from necroscope.store.format.arrow import WORD, Tables, from_columns, joined, one_chunk, schema
 from necroscope.store.format.tables import JOURNAL, Table
 from necroscope.store.read import older_events
 
@@ -121,15 +121,11 @@ def read(data: bytes) -> Contents:
 def _section(name: str, table: pa.Table) -> bytes:
     if not table.num_rows:
         return b""
-    arrays = [_one_chunk(column) for column in table.columns]
+    arrays = [one_chunk(column) for column in table.columns]
     plain = [array.dictionary_decode() if array.type == WORD else array for array in arrays]
     batch = pa.RecordBatch.from_arrays(plain, schema=schema(_TABLES[name], plain=True))
     body: bytes = batch.serialize().to_pybytes()
     return bytes([len(name)]) + name.encode() + _SIZE.pack(len(body)) + body
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _table(name: str, buffer: pa.Buffer) -> pa.Table:

@@ -7,17 +7,17 @@ which makes the time from one to the next almost constant.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.sense.perf.idle import idle
 from necroscope.sense.perf.modules import in_kernel
-from necroscope.store.format.arrow import WORD, Tables, from_columns, in_order
+from necroscope.store.format.arrow import WORD, Tables, from_columns, in_order, one_chunk, taken, text_order
 from necroscope.store.format.grouping import groups, numbered, sums
 from necroscope.store.format.tables import FLAMES, JOURNAL, LIVE_SAMPLES, LIVE_STACKS, SAMPLES, SECONDS, STACKS, TASKS
 
@@ -44,7 +44,7 @@ def unpacked(tables: Tables) -> Tables:
     if "samples" in rows:
         stacks, samples = rows["stacks"], rows["samples"]
         ids = stacks["stack_id"].to_numpy()
-        tid = pc.add(samples["pid"], samples["thread"])
+        tid = samples["pid"].to_numpy() + samples["thread"].to_numpy()
         columns = {name: samples[name] for name in LIVE_SAMPLES.names if name in samples.column_names}
         columns |= {"tid": tid, "stack_id": ids[samples["stack"].to_numpy()]}
         rows["samples"] = from_columns(LIVE_SAMPLES, columns)
@@ -60,11 +60,11 @@ def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> 
     code, one_of = numbered(seen)
     ids = seen[one_of]
     frames = _frames_of(ids, stacks)
-    by_text = pc.sort_indices(frames).to_numpy()
+    by_text = text_order(frames)
     number_of = np.empty(ids.size, np.int32)
     number_of[by_text] = np.arange(ids.size, dtype=np.int32)
     stack = number_of[code]
-    frames = frames.take(pa.array(by_text))
+    frames = taken(frames, by_text)
     yield "samples", _samples_table(samples, stack, number), ROWS_PER_GROUP
     columns = {
         "segment": np.full(ids.size, number, np.int64),
@@ -74,10 +74,11 @@ def _packed_samples(samples: pa.Table, stacks: pa.Table | None, number: int) -> 
         "samples": np.bincount(stack, minlength=ids.size),
     }
     yield "stacks", from_columns(STACKS, columns), max(1, ids.size)
-    yield "seconds", _seconds_table(samples, _in_kernel(frames)[stack]), ROWS_PER_GROUP
+    innermost = _innermost(frames)
+    yield "seconds", _seconds_table(samples, innermost.in_kernel[stack]), ROWS_PER_GROUP
     for name, rolled in (
         ("flames", _flames_table(samples, stack, number)),
-        ("tasks", _tasks_table(samples, stack, frames, number)),
+        ("tasks", _tasks_table(samples, stack, innermost, number)),
     ):
         if rolled.num_rows * _WORTH <= samples.num_rows:
             yield name, rolled, max(1, rolled.num_rows)
@@ -88,13 +89,15 @@ def _frames_of(ids: NDArray[np.uint64], stacks: pa.Table | None) -> pa.Array:
     if stacks is None or not stacks.num_rows:
         return pa.array([""] * ids.size, pa.string())
     known = stacks["stack_id"].to_numpy()
-    texts = stacks["frames"].combine_chunks()
+    texts = one_chunk(stacks["frames"])
     if np.array_equal(known, ids):
         return texts
     order = np.argsort(known, kind="stable")
     place = np.minimum(np.searchsorted(known, ids, sorter=order), known.size - 1)
     found = order[place]
-    return pc.if_else(pa.array(known[found] == ids), texts.take(pa.array(found)), "")
+    # The place behind the last one is that of no text.
+    place = np.where(known[found] == ids, found, known.size)
+    return taken(pa.concat_arrays([texts, pa.array([""], texts.type)]), place)
 
 
 def _samples_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> pa.Table:
@@ -114,7 +117,7 @@ def _taken(column: pa.ChunkedArray, order: NDArray[np.intp]) -> pa.Array | NDArr
     """A column in another order; numbers by NumPy, which is quicker at it."""
     if column.type != WORD:
         return column.to_numpy()[order]
-    words = column.combine_chunks()
+    words = one_chunk(column)
     return pa.DictionaryArray.from_arrays(words.indices.to_numpy()[order], words.dictionary)
 
 
@@ -129,15 +132,28 @@ def _by_core(at_ns: NDArray[np.int64], cpu: NDArray[np.int32]) -> NDArray[np.int
     return np.concatenate([block[np.argsort(core[block], kind="stable")] for block in blocks])
 
 
-def _in_kernel(frames: pa.Array) -> NDArray[np.bool_]:
-    """Whether each stack's innermost frame is in the kernel."""
-    modules = (text[text.rfind("\x1f") + 1 : -1] for text in frames.to_pylist())
-    return np.array([in_kernel(module) for module in modules], np.bool_)
+@dataclass(frozen=True, slots=True)
+class _Innermost:
+    """The innermost frame of each stack: which of the texts, whether it is in the kernel, whether it waits for work."""
+
+    of_stack: NDArray[np.int32]
+    texts: list[str]
+    in_kernel: NDArray[np.bool_]
+    waits: NDArray[np.bool_]
+
+
+def _innermost(frames: pa.Array) -> _Innermost:
+    """There are far fewer of them than stacks."""
+    number: dict[str, int] = {}
+    leaves = (text[text.rfind("\x1e", 0, -1) + 1 :] for text in frames.to_pylist())
+    of_stack = np.array([number.setdefault(one, len(number)) for one in leaves], np.int32)
+    kernel = np.array([in_kernel(one[one.rfind("\x1f") + 1 : -1]) for one in number], np.bool_)
+    return _Innermost(of_stack, list(number), kernel[of_stack], idle(list(number))[of_stack])
 
 
 def _seconds_table(samples: pa.Table, kernel: NDArray[np.bool_]) -> pa.Table:
     second, cpu = np.floor_divide(samples["at_ns"].to_numpy(), NS), samples["cpu"].to_numpy()
-    words = {name: samples[name].combine_chunks() for name in ("event", "comm")}
+    words = {name: one_chunk(samples[name]) for name in ("event", "comm")}
     group, one_of = groups([second, cpu, *(column.indices.to_numpy() for column in words.values())])
     columns = {
         "second": second[one_of],
@@ -149,7 +165,7 @@ def _seconds_table(samples: pa.Table, kernel: NDArray[np.bool_]) -> pa.Table:
 
 
 def _flames_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> pa.Table:
-    words = {name: samples[name].combine_chunks() for name in ("event", "comm")}
+    words = {name: one_chunk(samples[name]) for name in ("event", "comm")}
     group, one_of = groups([*(column.indices.to_numpy() for column in words.values()), stack])
     columns = {
         "segment": np.full(one_of.size, number, np.int64),
@@ -159,10 +175,10 @@ def _flames_table(samples: pa.Table, stack: NDArray[np.int32], number: int) -> p
     return in_order(FLAMES, from_columns(FLAMES, columns))
 
 
-def _tasks_table(samples: pa.Table, stack: NDArray[np.int32], frames: pa.Array, number: int) -> pa.Table:
+def _tasks_table(samples: pa.Table, stack: NDArray[np.int32], innermost: _Innermost, number: int) -> pa.Table:
     pid, tid = (samples[name].to_numpy() for name in ("pid", "tid"))
-    leaf, leaves = _leaves(pid, stack, frames)
-    words = {name: samples[name].combine_chunks() for name in ("event", "comm", "cgroup")}
+    leaf, leaves = _leaves(pid, stack, innermost)
+    words = {name: one_chunk(samples[name]) for name in ("event", "comm", "cgroup")}
     group, one_of = groups([*(column.indices.to_numpy() for column in words.values()), pid, tid, leaf])
     columns = {
         "segment": np.full(one_of.size, number, np.int64),
@@ -186,15 +202,16 @@ def _counted(
     return columns | {"samples": np.bincount(group, minlength=one_of.size), "weight": weight}
 
 
-def _leaves(pid: NDArray[np.int32], stack: NDArray[np.int32], frames: pa.Array) -> tuple[NDArray[np.int32], pa.Array]:
+def _leaves(
+    pid: NDArray[np.int32], stack: NDArray[np.int32], innermost: _Innermost
+) -> tuple[NDArray[np.int32], pa.Array]:
     """Innermost frames of the idle task's samples, which may be work, and of others that wait where it does: codes and
     texts; empty for all others."""
     leaf = np.zeros(pid.size, np.int32)
-    waits = idle(frames.to_pylist())
-    resting = np.flatnonzero((pid <= 0) | waits[stack])
+    resting = np.flatnonzero((pid <= 0) | innermost.waits[stack])
     seen, place = np.unique(stack[resting], return_inverse=True)
     number = {"": 0}
-    texts = frames.take(pa.array(seen)).to_pylist()
-    codes = [number.setdefault(text[text.rfind("\x1e", 0, -1) + 1 :], len(number)) for text in texts]
+    texts = (innermost.texts[one] for one in innermost.of_stack[seen].tolist())
+    codes = [number.setdefault(text, len(number)) for text in texts]
     leaf[resting] = np.array(codes, np.int32)[place.reshape(-1)] if codes else 0
     return leaf, pa.array(list(number), pa.string())

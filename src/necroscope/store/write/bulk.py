@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.format import rows
 from necroscope.store.format.arrow import Tables, from_columns
+from necroscope.store.format.grouping import numbered
 from necroscope.store.format.segment import Staged, stage_segment
 from necroscope.store.format.tables import LIVE_SAMPLES, LIVE_STACKS, valid_text
 from necroscope.vocabulary.event import Event
 
 MOST_ROWS = 1 << 19
 MOST_STACK_BYTES = 64 << 20
+_LONGEST_COLUMN = (1 << 31) - 1
 
 _NUMBERS = {"at_ns": np.int64, "cpu": np.int32, "pid": np.int32, "tid": np.int32}
 _NUMBERS |= {"weight": np.int64, "stack_id": np.uint64}
@@ -102,8 +104,9 @@ class Bulk:
             texts = pa.array([valid_text(text) for text in self._texts[name]], pa.string())
             columns[name] = pa.DictionaryArray.from_arrays(self._column(name), texts)
         samples = from_columns(LIVE_SAMPLES, columns)
-        ids = samples["stack_id"].unique()
-        stacks = {"stack_id": ids, "frames": _texts([self._stack(one) for one in ids.to_pylist()])}
+        seen = samples["stack_id"].to_numpy()
+        ids = seen[numbered(seen)[1]]
+        stacks = {"stack_id": ids, "frames": _texts([self._stack(one) for one in ids.tolist()])}
         return {"samples": samples, "stacks": from_columns(LIVE_STACKS, stacks)}
 
     def _stack(self, stack_id: int) -> bytes:
@@ -118,6 +121,16 @@ class Bulk:
 
 def _texts(stacks: list[bytes]) -> pa.Array:
     try:
-        return pa.array(stacks, pa.string())
+        return _joined_texts(stacks)
     except pa.ArrowInvalid:  # names of files need not be UTF-8
         return pa.array([valid_text(one.decode("utf-8", "surrogateescape")) for one in stacks], pa.string())
+
+
+def _joined_texts(stacks: list[bytes]) -> pa.Array:
+    """As `pa.array` makes it, copied as a whole instead of one by one."""
+    ends = np.cumsum([0, *map(len, stacks)])
+    if ends[-1] > _LONGEST_COLUMN:
+        return pa.array(stacks, pa.string())
+    made = pa.StringArray.from_buffers(len(stacks), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(stacks)))
+    made.validate(full=True)
+    return made

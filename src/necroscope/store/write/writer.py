@@ -136,12 +136,14 @@ class Writer:
         """
         seen = list(samples)
         self._signals.add(at_ns, seen, source)
-        self._add("cores", rows.core_rows(self._cores.rows(at_ns, seen, longest_ns or PAUSE_NS)))
+        if cores := self._cores.rows(at_ns, seen, longest_ns or PAUSE_NS):
+            self._add("cores", rows.core_rows(cores))
         self._flush_when_due()
 
     def add_events(self, events: Iterable[Event]) -> None:
         """Things that happened."""
-        told = list(events)
+        if not (told := list(events)):
+            return
         self._add("events", rows.event_rows(told))
         self._tell(told)
 

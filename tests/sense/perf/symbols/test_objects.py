@@ -12,6 +12,7 @@ from perf.elf_builder import BUILD_ID, elf
 from necroscope.errors import BadInput
 from necroscope.sense.host import Host
 from necroscope.sense.perf.format.sideband import MappedFile
+from necroscope.sense.perf.symbols import objects
 from necroscope.sense.perf.symbols.objects import ObjectFiles
 from necroscope.sense.perf.symbols.symtab import SymbolTable
 
@@ -70,3 +71,13 @@ def test_a_captured_host_has_no_files_to_map(tmp_path: Path, library: Path) -> N
     assert ObjectFiles(Host(tmp_path)).table(mapped(library)) is None
     with pytest.raises(BadInput):
         Host(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("most", [1 << 20, 8])
+def test_names_are_taken_in_with_the_file_unless_they_are_too_many(
+    library: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "_NAMES_BYTES", most)
+    table = ObjectFiles(Host()).table(mapped(library))
+    library.write_bytes(library.read_bytes().replace(b"the_function", b"not_the_same"))
+    assert name(table) == ("the_function" if most > 8 else "not_the_same")

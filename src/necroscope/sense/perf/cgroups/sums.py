@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.sense.perf.cgroups.columns import MKDIR, RELEASE, RMDIR, CgroupColumns
+from necroscope.sense.perf.decode.hashing import mix
 from necroscope.sense.perf.decode.native import loops
 from necroscope.sense.perf.format.columns import RawRows
 from necroscope.sense.perf.rows import CgroupSum
@@ -24,7 +25,7 @@ EXAMPLES = 3
 PATH_MOST = 256
 _AT_ONCE = 8192
 _SLASH = ord("/")
-_SPREAD = np.random.default_rng(20_240_501).integers(1, 1 << 63, PATH_MOST // 8 + 1, dtype=np.uint64) | np.uint64(1)
+_SPREAD = mix(np.arange(1, PATH_MOST // 8 + 2, dtype=np.uint64)) | np.uint64(1)
 
 I64s = NDArray[np.int64]
 U64s = NDArray[np.uint64]

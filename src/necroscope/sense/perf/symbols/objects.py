@@ -20,13 +20,15 @@ from necroscope.errors import Unavailable
 from necroscope.sense.environment import home
 from necroscope.sense.host import Host
 from necroscope.sense.perf.format.sideband import MappedFile
-from necroscope.sense.perf.symbols.elf import Elf
+from necroscope.sense.perf.symbols.elf import Elf, Strings
 from necroscope.sense.perf.symbols.symtab import SymbolTable
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEBUG_FOLDERS = ("/usr/lib/debug/.build-id",)
 _DELETED = " (deleted)"
 _REMEMBERED = 1 << 14
+# Names of a file are taken in together when they are no more; else each is read when it is asked for.
+_NAMES_BYTES = 1 << 20
 
 
 class ObjectFiles:
@@ -37,6 +39,7 @@ class ObjectFiles:
         self.build_ids: dict[str, str] = {}
         self._memory, self._largest, self._most = memory, largest, most
         self._tables: OrderedDict[object, SymbolTable | None] = OrderedDict()
+        self._sizes: dict[object, int] = {}
 
     # -- for the decoder -------------------------------------------------------------------------------------
 
@@ -66,23 +69,24 @@ class ObjectFiles:
         """The symbols of the right file; None when there are none to be had."""
         key = file.build_id or self.build_ids.get(file.path, "") or (file.path, file.device, file.inode)
         if key not in self._tables:
-            self._tables[key] = self._load(file)
+            self._tables[key], size = self._load(file)
+            if size:
+                self._sizes[key] = size
             self._shrink()
         self._tables.move_to_end(key)
         return self._tables[key]
 
     def _shrink(self) -> None:
-        loaded = [(key, table.nbytes) for key, table in self._tables.items() if table is not None]
-        total, count = sum(size for _, size in loaded), len(loaded)
-        for key, size in loaded[:-1]:
-            if total <= self._memory and count <= self._most:
-                break
-            total, count = total - size, count - 1
-            del self._tables[key]
+        total = sum(self._sizes.values())
+        while len(self._sizes) > 1 and (total > self._memory or len(self._sizes) > self._most):
+            oldest = next(key for key in self._tables if key in self._sizes)
+            total -= self._sizes.pop(oldest)
+            del self._tables[oldest]
         while len(self._tables) > _REMEMBERED:
-            self._tables.popitem(last=False)
+            self._sizes.pop(self._tables.popitem(last=False)[0], None)
 
-    def _load(self, file: MappedFile) -> SymbolTable | None:
+    def _load(self, file: MappedFile) -> tuple[SymbolTable | None, int]:
+        """The symbols of the right file, if any, and the bytes that they take."""
         wanted = file.build_id or self.build_ids.get(file.path, "")
         for fd, certain in self._candidates(file, wanted):
             reader = _File(fd)
@@ -90,7 +94,7 @@ class ObjectFiles:
                 elf = Elf(reader, self._largest)
                 if elf.build_id() == wanted if wanted else certain or os.fstat(fd).st_ino == file.inode:
                     return self._symbols(elf, elf.build_id())
-        return None
+        return None, 0
 
     def _candidates(self, file: MappedFile, build_id: str) -> Iterator[tuple[int, bool]]:
         """Open files that may be the one, and whether the way they were found makes it certain."""
@@ -102,14 +106,14 @@ class ObjectFiles:
             with contextlib.suppress(OSError, Unavailable, ValueError):
                 yield self._open(place), certain
 
-    def _symbols(self, elf: Elf, build_id: str) -> SymbolTable:
-        """The file's own symbols, or those that a debug package keeps beside it."""
+    def _symbols(self, elf: Elf, build_id: str) -> tuple[SymbolTable, int]:
+        """The file's own symbols, or those that a debug package keeps beside it, and the bytes that they take."""
         if build_id and not elf.has_symtab:
             for folder in _DEBUG_FOLDERS:
                 with contextlib.suppress(OSError, Unavailable):
                     file = _File(self._open(f"{folder}/{build_id[:2]}/{build_id[2:]}.debug"))
-                    return elf.symbols(Elf(file, self._largest, segments=elf.segments))
-        return elf.symbols()
+                    return _with_names(elf, Elf(file, self._largest, segments=elf.segments))
+        return _with_names(elf)
 
     def _open(self, path: str) -> int:
         """A regular file, opened without following a link at its end and without waiting."""
@@ -118,6 +122,12 @@ class ObjectFiles:
             os.close(fd)
             raise Unavailable(f"{path} is not a regular file")
         return fd
+
+
+def _with_names(elf: Elf, debug: Elf | None = None) -> tuple[SymbolTable, int]:
+    strings = Strings()
+    table = elf.symbols(debug, strings)
+    return table, table.nbytes + strings.keep(_NAMES_BYTES)
 
 
 class _File:

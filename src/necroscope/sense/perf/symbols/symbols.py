@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,12 @@ from necroscope.sense.perf.symbols.elf import Elf, parse_build_id
 from necroscope.sense.perf.symbols.frames import FrameTable
 from necroscope.sense.perf.symbols.jit import JIT_MODULE, made_at_run_time
 from necroscope.sense.perf.symbols.kallsyms import KERNEL_MODULE, KernelSymbols, parse_kallsyms, reference_address
-from necroscope.sense.perf.symbols.live_names import WAIT_S, LiveNames
 from necroscope.sense.perf.symbols.objects import ObjectFiles
 from necroscope.sense.perf.symbols.ranges import NOT_KNOWN, KnownRanges
 from necroscope.sense.perf.symbols.symtab import SymbolTable
+
+if TYPE_CHECKING:
+    from necroscope.sense.perf.symbols.live_names import LiveNames
 
 U64s = NDArray[np.uint64]
 I64s = NDArray[np.int64]
@@ -168,7 +171,7 @@ class Symbols:
 
     def close(self) -> None:
         """End what looks for names."""
-        if isinstance(self.objects, LiveNames):
+        if self.objects is not None and not isinstance(self.objects, ObjectFiles):
             self.objects.close()
 
     def _table(self, mapped: MappedFile, pid: int, space: int) -> tuple[SymbolTable | KnownRanges | None, bool]:
@@ -229,12 +232,14 @@ def kernel_from(kallsyms: bytes, build_id: str = "") -> Kernel:
     return Kernel(build_id, parse_kallsyms(kallsyms), found)
 
 
-def live_symbols(host: Host, wait_s: float = WAIT_S) -> tuple[Symbols, Unavailable | None]:
+def live_symbols(host: Host) -> tuple[Symbols, Unavailable | None]:
     """Names for what runs here now, and why the kernel's are missing when they are. To be closed.
 
-    One feed of the decoder waits for files `wait_s` at most; what is not read by then is named the next time.
+    One feed of the decoder waits for files `WAIT_S` at most; what is not read by then is named the next time.
     """
-    names = LiveNames(host, wait_s) if not host.captured else None
+    from necroscope.sense.perf.symbols.live_names import LiveNames
+
+    names = LiveNames(host) if not host.captured else None
     try:
         return Symbols(running_kernel(host), names), None
     except Unavailable as error:
