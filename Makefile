@@ -10,7 +10,7 @@ TEST_PACKAGES := $(DEMO_PACKAGES) podman runc busybox-static sysstat iproute2=ip
 GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-system-x86_64 ipxe-qemu e2fsprogs kmod zstd \
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
-.PHONY: help setup demo check test test-kernels lint bench damage attack clean
+.PHONY: help setup demo check test test-kernels lint bench damage attack soak clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
@@ -20,6 +20,7 @@ help:
 	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
 	@echo "make attack  ten minutes of everything an unprivileged user can do to the recorder (as root)"
+	@echo "make soak    three hours of a recorder on duty under changing load (as root); soak.log is kept"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
 setup: $(READY)
@@ -60,6 +61,10 @@ bench: setup
 attack: setup
 	@tools/system-packages $(DEMO_PACKAGES)
 	@cd tests && ../$(VENV)/bin/python -m attacks.campaign --seconds 600
+
+soak: setup
+	@tools/system-packages $(DEMO_PACKAGES)
+	@$(VENV)/bin/python -m bench.soak --seconds 10800 --log soak.log
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache

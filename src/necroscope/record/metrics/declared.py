@@ -55,7 +55,10 @@ ZOMBIES_BY_OWNER = measured(
     "zombies_by_owner", "Zombie memory cgroups by the unit, or else the pattern, that their paths name.", ("owner",), 20
 )
 ZOMBIES_BORN = counted(
-    "zombies_born", "Zombie memory cgroups that came since the recorder began; releases are not taken off."
+    "zombies_born",
+    "Zombie memory cgroups that came since the recorder began, by owner as above; releases are not taken off.",
+    ("owner",),
+    12,
 )
 SATURATED_S = counted(
     "core_saturated_seconds",
