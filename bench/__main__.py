@@ -22,6 +22,8 @@ BENCHMARKS = (
     "budget",
     "verifying",
     "priors",
+    "free",
+    "audit",
 )
 
 

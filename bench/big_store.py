@@ -84,10 +84,10 @@ class Node:
         if number % SYMPTOM_EVERY == 0:
             stack.reshape(-1, self.cores)[: TAKEN_S * HZ, core] = len(self.texts) - 1
         seen = np.unique(stack)
-        told = {"stack_id": self.ids[seen], "frames": self.texts.take(pa.array(seen))}
+        stacks = {"stack_id": self.ids[seen], "frames": self.texts.take(pa.array(seen))}
         return {
             "samples": from_columns(LIVE_SAMPLES, self._samples(stack, begin_ns, seconds, noise)),
-            "stacks": from_columns(LIVE_STACKS, told),
+            "stacks": from_columns(LIVE_STACKS, stacks),
             "cores": _core_rows(self.cores, begin_ns, seconds, noise, core if number % SYMPTOM_EVERY == 0 else None),
             "events": event_rows(_events(number, begin_ns)),
             **_moved(self.signals, number, begin_ns),

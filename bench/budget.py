@@ -54,7 +54,7 @@ def main() -> None:
     chosen = os.environ.get("NECROSCOPE_BENCH_LOADS", "").split() or list(LOADS)
     print(f"Shares of one core over {SECONDS:.0f} s, after {SETTLE_S:.0f} s to settle:\n")
     columns = ["load", "all ours", "recorder", "perf", "children", "CPU of the start", "PSS", "files", "store"]
-    print(f"| {' | '.join([*columns, 'told'])} |\n|{'---|' * (len(columns) + 1)}")
+    print(f"| {' | '.join([*columns, 'reported'])} |\n|{'---|' * (len(columns) + 1)}")
     for name in chosen:
         print(row(name, LOADS[name]), flush=True)
 
@@ -64,7 +64,7 @@ def row(name: str, load: Load) -> str:
     with tempfile.TemporaryDirectory() as folder, load() as what:
         store = Path(folder) / "store"
         found = measured(store)
-        told = told_of(store)
+        reported = reported_by(store)
     cells = (
         what or name,
         *(f"{share:.2%}" for share in (found.share, found.recorder, found.perf, found.children)),
@@ -72,7 +72,7 @@ def row(name: str, load: Load) -> str:
         f"{found.pss / 1e6:.0f} MB",
         f"{found.descriptors}",
         f"{found.store_bytes_per_s / 1024:.1f} KiB/s",
-        told,
+        reported,
     )
     return f"| {' | '.join(cells)} |"
 
@@ -168,8 +168,8 @@ def bytes_of(store: Path) -> int:
     return total
 
 
-def told_of(store: Path) -> str:
-    """How many cgroups a second were told, singly or in sums, and what the recorder gave up."""
+def reported_by(store: Path) -> str:
+    """How many cgroups a second were reported, singly or in sums, and what the recorder gave up."""
     snapshot = Store(store).snapshot()
     rows = rows_of(snapshot, "events", (0, LAST_NS), ["at_ns", "kind", "subject", "count"])
     made = [row["at_ns"] for row in rows if row["kind"] == "cgroup-mkdir"]
@@ -177,5 +177,5 @@ def told_of(store: Path) -> str:
     times = [*made, *(at_ns for at_ns, _ in sums)]
     rate = (len(made) + sum(number for _, number in sums)) * NS / max(NS, max(times) - min(times)) if times else 0.0
     shed = [row["subject"] for row in rows if row["kind"] == SHEDS]
-    parts = [f"{rate:,.0f} cgroups/s were told of"] if rate > 1 else []
+    parts = [f"{rate:,.0f} cgroups/s were reported"] if rate > 1 else []
     return "; ".join([*parts, f"shed: {', '.join(shed)}" if shed else "nothing shed"])

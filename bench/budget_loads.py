@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -60,7 +60,7 @@ while True:
         elif ahead < -1:
             begun, made = time.monotonic(), 0
 """
-BUSY = """
+WORK = """
 import json, os, random, re, zlib
 words = [str(random.random()) for _ in range(2000)]
 while True:
@@ -68,9 +68,12 @@ while True:
     json.loads(text)
     zlib.compress(text.encode(), 3)
     re.findall("[0-9]+[.]1", text)
+"""
+SYSCALLS = """
     for _ in range(300):
         os.stat("/usr")
 """
+BUSY = WORK + SYSCALLS
 
 
 @contextmanager
@@ -132,7 +135,7 @@ def storm() -> Iterator[str]:
 
 
 @contextmanager
-def running(commands: list[list[str]]) -> Iterator[None]:
+def running(commands: Sequence[Sequence[str]]) -> Iterator[None]:
     """Programs that end with the block."""
     started = [subprocess.Popen(command) for command in commands]
     try:

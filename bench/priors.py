@@ -32,7 +32,7 @@ def main() -> None:
     folder = os.environ.get("NECROSCOPE_BENCH_RUNS", "")
     if not folder:
         sys.exit("NECROSCOPE_BENCH_RUNS names no folder of recordings (necroscope lab score --store FOLDER)")
-    known = catalogue(())
+    known = catalogue()
     runs = list(_runs(Path(folder)))
     right = [run for run in runs if _mark(run, known, PRIORS) == "right"]
     turned: Counter[str] = Counter()

@@ -13,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.budget_loads import SYSCALLS, WORK, running
 from necroscope.store.format.segment import read_segment
 from necroscope.store.read.reader import Store
 
@@ -25,17 +25,9 @@ SECONDS = float(os.environ.get("NECROSCOPE_BENCH_SECONDS", "600"))
 EXECS_PER_S = 1000
 PAIRS = 7
 NECROSCOPE = [sys.executable, "-m", "necroscope"]
-BUSY = """
-import json, os, random, re, zlib
-words = [str(random.random()) for _ in range(2000)]
-while True:
-    text = json.dumps(words)
-    json.loads(text)
-    zlib.compress(text.encode(), 3)
-    re.findall("[0-9]+[.]1", text)
+BUSY = f"""{WORK}
     sorted(words)
-    for _ in range(300):
-        os.stat("/usr")
+{SYSCALLS}
     with open("/dev/zero", "rb") as zeros:
         zeros.read(1 << 18)
 """
@@ -151,11 +143,11 @@ def span(line: str) -> int:
 
 
 def counts(store: Path) -> tuple[int, int]:
-    """Samples in the store, and records told to be lost."""
+    """Samples in the store, and records reported as lost."""
     tables = [read_segment(segment) for segment in Store(store).snapshot().segments]
     samples = sum(one["samples"].num_rows for one in tables if "samples" in one)
-    told = [row for one in tables if "events" in one for row in one["events"].to_pylist()]
-    return samples, sum(row["count"] for row in told if row["kind"] == "samples-lost")
+    events = [row for one in tables if "events" in one for row in one["events"].to_pylist()]
+    return samples, sum(row["count"] for row in events if row["kind"] == "samples-lost")
 
 
 def pairs() -> str:
@@ -196,18 +188,6 @@ def work_s() -> float:
         _, _, used = os.wait4(one.pid, 0)
         spent += used.ru_utime + used.ru_stime
     return spent
-
-
-@contextmanager
-def running(loads: Sequence[Sequence[str]]) -> Iterator[None]:
-    """Loads that end with the block."""
-    started = [subprocess.Popen(load) for load in loads]
-    try:
-        yield
-    finally:
-        for one in started:
-            one.kill()
-            one.wait()
 
 
 def mb(size: int) -> str:

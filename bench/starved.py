@@ -35,7 +35,7 @@ BURN = (sys.executable, "-c", "while True: pass")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One run: of the burnt core, what was expected and stored, what was told to be lost, and the gaps told."""
+    """One run: of the burnt core, what was expected and stored, what was reported as lost, and the gaps."""
 
     seconds: float
     expected: float
@@ -46,7 +46,7 @@ class Seen:
 
 def main() -> None:
     """Print the tables."""
-    print(f"| what, medians of {RUNS} | seconds | samples expected | stored | worst run | told lost | gaps told |")
+    print(f"| what, medians of {RUNS} | seconds | samples expected | stored | worst run | reported lost | gaps |")
     print("|---|---|---|---|---|---|---|")
     disturbances: dict[str, Callable[[int], float]] = {
         "perf stopped": lambda pid: _stopped(_perf_of(pid), 8.0),
@@ -83,9 +83,9 @@ def _run_in(store: Path, disturb: Callable[[int], float]) -> Seen:
     window = f"at_ns between {began_ns} and {ended_ns}"
     with Engine(Store(store)) as engine:
         (row,) = engine.ask(f"select count(*) n from samples where cpu = {CORE} and {window}").rows()
-        told = list(engine.ask(f'select kind, subject, "count" from events where {window}').rows())
-    lost = sum(one["count"] for one in told if one["kind"] == "samples-lost")
-    gaps = tuple(one["subject"] for one in told if one["kind"] == "recorder-gap")
+        rows = list(engine.ask(f'select kind, subject, "count" from events where {window}').rows())
+    lost = sum(one["count"] for one in rows if one["kind"] == "samples-lost")
+    gaps = tuple(one["subject"] for one in rows if one["kind"] == "recorder-gap")
     return Seen(seconds, FREQUENCY_HZ * (ended_ns - began_ns) / NS, row["n"], lost, gaps)
 
 

@@ -172,7 +172,7 @@ def _questions(folder: Path) -> None:
         ("5 s: flame graph", window, flame),
         ("5 s: cores", window, "select * from cores"),
         ("5 s: signals", window, "select count(*) from signals"),
-        ("5 s, not told: samples by thread", None, f"select comm, count(*) from samples where {plain} group by 1"),
+        ("5 s, no window: samples by thread", None, f"select comm, count(*) from samples where {plain} group by 1"),
         (
             "12 h: samples by core and second, raw",
             None,
@@ -187,8 +187,8 @@ def _questions(folder: Path) -> None:
     ]
     print(f"\n{SEGMENTS} segments of 2 minutes, {SEGMENTS * 120 * HZ * CORES:,} samples; medians of {RUNS}\n")
     print("| question | open store | answer |\n|---|---|---|")
-    for name, told, sql in rows:
-        opened, answered = zip(*(_ask(store, told, sql) for _ in range(RUNS)), strict=True)
+    for name, within, sql in rows:
+        opened, answered = zip(*(_ask(store, within, sql) for _ in range(RUNS)), strict=True)
         print(f"| {name} | {statistics.median(opened):.3f} s | {statistics.median(answered):.3f} s |", flush=True)
 
 

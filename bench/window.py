@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.big_store import PERIOD_NS, START_NS, Node, build, large_store
 from necroscope.clock import NS, iso
 from necroscope.query.cores.core_heat import around, core_heat
-from necroscope.query.landmarks import symptoms
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.profile.flame import NARROWEST, Flame, flame
 from necroscope.query.profile.profile import profile
 from necroscope.query.profile.tree import tree
@@ -119,7 +119,7 @@ def _windows(seconds: int, count: int) -> list[Window]:
 
 def _drawn(store: Store, window: Window) -> Flame:
     made = profile(store, Select(window), detail="stacks")
-    return flame(tree(made.ledger, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
+    return flame(tree(made.counts, narrowest=NARROWEST), made.seconds, made.core_seconds, made.per_weight)
 
 
 def _evict(store: Path, window: Window) -> None:

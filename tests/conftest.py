@@ -8,10 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from necroscope.sense.host import Host
 from stage.captured_host import lay_out
 from stage.program import Program
+
+# `make check` tries fewer examples of each property than `make test`.
+settings.register_profile("check", max_examples=10)
 
 HOSTS = Path(__file__).parent / "hosts"
 REAL = Path(__file__).parent / "real"

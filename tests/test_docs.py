@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import click
 import pytest
 
 from necroscope.cli.main import VERBS, main
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.diagnose.engine import rules
 from necroscope.sense.log.symptoms import catalogue
+from necroscope.vocabulary.event_sentence import OWN_KINDS
 from stage.program import Program
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +39,90 @@ def test_every_verb_is_in_the_readme_and_has_help_with_examples(verb: str) -> No
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
+
+
+def _examples(command: click.Command, path: str) -> Iterator[str]:
+    """The commands of a help's examples, of those below a group too, without what stands beside them."""
+    for line in (command.help or "").partition("Example")[2].splitlines():
+        if found := re.match(r" +(?:sudo )?necroscope (.*?)(?: {2,}.*)?$", line):
+            yield found[1]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _examples(below, f"{path} {name}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_examples_of_every_help_can_be_typed(verb: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Options and values are taken as they stand, where the files that they name are there."""
+    monkeypatch.chdir(tmp_path)
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    examples = list(_examples(command, verb))
+    assert examples
+    for example in examples:
+        words = list(takewhile(lambda word: word not in ("|", ">"), shlex.split(example)))
+        for word in words:
+            if re.fullmatch(r"[a-z0-9-]+\.[a-z.]+", word):
+                (tmp_path / word).touch()
+        taken = main
+        while isinstance(taken, click.Group):
+            name, found, words = taken.resolve_command(click.Context(taken), words)
+            assert found is not None, example
+            taken = found
+        assert taken.make_context(name, words) is not None, example
+
+
+def test_every_schema_is_documented_under_a_heading_of_its_own_and_no_other() -> None:
+    """Whatever the program writes that names a schema; a heading may name several."""
+    schema = re.compile(r"necroscope\.[a-z.-]+/\d+")
+    sources = (ROOT / "src").rglob("*.py")
+    written = {found for file in sources for found in schema.findall(file.read_text("utf-8"))}
+    written |= {f"necroscope.{name}/{version}" for name in ("why", "why-all") for version in (1, 2)}
+    headings = re.findall(r"^## (.*)$", _page("json.md"), re.MULTILINE)
+    assert {found for heading in headings for found in schema.findall(heading)} == written
+    assert len(written) >= 20
+
+
+def test_every_kind_of_event_of_the_recorder_is_documented() -> None:
+    page = _page("recording.md")
+    assert {kind for kind in OWN_KINDS if f"`{kind}`" not in page} == set()
+    listed = re.findall(r"^\| ((?:`[a-z-]+`(?:, )?)+) \|", page.partition("## Events of the recorder")[2], re.MULTILINE)
+    assert {kind for row in listed for kind in re.findall(r"`([a-z-]+)`", row)} <= OWN_KINDS
+
+
+def test_the_manual_page_is_up_to_date() -> None:
+    made = subprocess.run([sys.executable, ROOT / "tools/man-page"], capture_output=True, text=True, check=True)
+    assert _page("necroscope.1") == made.stdout
+
+
+def test_the_manual_page_has_every_verb_and_option() -> None:
+    page = _page("necroscope.1").replace("\\-", "-")
+    for verb in VERBS:
+        assert f".SS necroscope {verb} " in page
+        command = main.get_command(click.Context(main), verb)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                assert parameter.opts[0] in page, (verb, parameter.name)
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="needs man (Debian: man-db)")
+def test_the_manual_page_can_be_read() -> None:
+    command = ["man", "--warnings", "-l", str(ROOT / "docs" / "necroscope.1")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "MANWIDTH": "80"})
+    assert shown.stderr == ""
+    assert "necroscope why --event nic-reset             the latest of this kind" in shown.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_verbs_that_take_a_time_say_how_it_is_read(verb: str) -> None:
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    takes_one = any(isinstance(one.type, Instant) for one in command.params)
+    assert (RULE in (command.epilog or "")) == takes_one
 
 
 def test_every_finding_is_documented() -> None:

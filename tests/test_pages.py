@@ -45,8 +45,8 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
 def test_every_verb_that_is_named_exists(page: Path) -> None:
-    told = re.findall(r"(?:^|`|\$ |sudo |&& |\| )necroscope ([a-z]+)\b", page.read_text("utf-8"), re.MULTILINE)
-    assert set(told) - set(VERBS) == set()
+    drawn = re.findall(r"(?:^|`|\$ |sudo |&& |\| )necroscope ([a-z]+)\b", page.read_text("utf-8"), re.MULTILINE)
+    assert set(drawn) - set(VERBS) == set()
 
 
 def test_every_page_is_in_the_index() -> None:
@@ -57,10 +57,10 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_the_layers_are_those_that_are_checked() -> None:
     """The first block of the page is the contract of import-linter, from left to right."""
-    told = re.findall(r"```\n(.*?)```", (DOCS / "architecture.md").read_text("utf-8"), re.DOTALL)[0]
+    drawn = re.findall(r"```\n(.*?)```", (DOCS / "architecture.md").read_text("utf-8"), re.DOTALL)[0]
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
-    layers = [layer.removeprefix("necroscope.") for layer in reversed(contract["layers"])]
-    assert [word.strip() for word in told.split("<")] == layers
+    layers = [layer.replace("necroscope.", "") for layer in reversed(contract["layers"])]
+    assert [word.strip() for word in drawn.split("<")] == layers
 
 
 def test_the_files_of_both_walks_and_where_to_look_exist() -> None:
@@ -72,8 +72,8 @@ def test_the_files_of_both_walks_and_where_to_look_exist() -> None:
 
 @pytest.mark.parametrize("picture", sorted((DOCS / "images").glob("*.svg")), ids=lambda picture: picture.name)
 def test_the_symptoms_of_a_picture_are_kinds_that_exist(picture: Path) -> None:
-    told = re.findall(r"  symptom  ([a-z-]+):", picture.read_text("utf-8"))
-    assert set(told) <= set(catalogue().kinds)
+    drawn = re.findall(r"  symptom  ([a-z-]+):", picture.read_text("utf-8"))
+    assert set(drawn) <= set(catalogue().kinds)
 
 
 def test_a_reader_meets_the_two_commands_first() -> None:

@@ -13,7 +13,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,9 +23,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -33,6 +37,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -153,6 +158,17 @@ static void spin_threads(void)
 		pthread_create(&threads[i], NULL, spin_thread, NULL);
 	for (long i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/* Computes, rests, computes: MILLISECONDS MILLISECONDS. */
+static void bursts(void)
+{
+	while (more()) {
+		double end = now() + number(0) / 1e3;
+		while (now() < end)
+			compute(20000);
+		nap(number(1) / 1e3);
+	}
 }
 
 /* mov rcx, rdi; 1: imul rax, rax, 31; add rax, rcx; dec rcx; jnz 1b; ret */
@@ -370,6 +386,55 @@ static void touch_slowly(void)
 	munmap(memory, size);
 }
 
+/* Touches MIBIBYTES, and gives them back to the kernel without unmapping them, again and again. */
+static void reset_arena(void)
+{
+	size_t size = number(0) * MIB;
+	char *memory = region(size);
+	while (more()) {
+		for (size_t at = 0; at < size; at += PAGE)
+			memory[at] = 1;
+		madvise(memory, size, MADV_DONTNEED);
+	}
+	munmap(memory, size);
+}
+
+/* Asks which pages of a mapped file are in memory, again and again: PATH. */
+static void residency(void)
+{
+	int file = open(args[0], O_RDONLY);
+	struct stat status;
+	if (file < 0 || fstat(file, &status) < 0)
+		fail(args[0]);
+	char *memory = mmap(NULL, status.st_size, PROT_READ, MAP_SHARED, file, 0);
+	for (off_t at = 0; more(); at = (at + sizeof scratch * PAGE) % status.st_size)
+		if (mincore(memory + at, sizeof scratch * PAGE, (unsigned char *)scratch) < 0)
+			fail("mincore");
+	munmap(memory, status.st_size);
+	close(file);
+}
+
+/* Copies the largest mapping of process PID, again and again. */
+static void copy_memory(void)
+{
+	static char taken[MIB];
+	char path[64], line[512];
+	unsigned long from, to, start = 0, size = 0;
+	snprintf(path, sizeof path, "/proc/%s/maps", args[0]);
+	FILE *maps = fopen(path, "r");
+	if (maps == NULL)
+		fail(path);
+	while (fgets(line, sizeof line, maps) != NULL)
+		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && to - from > size)
+			start = from, size = to - from;
+	fclose(maps);
+	for (size_t at = 0; more(); at = (at + sizeof taken) % (size / MIB * MIB)) {
+		struct iovec here = {taken, sizeof taken}, there = {(void *)(start + at), sizeof taken};
+		if (process_vm_readv(atoi(args[0]), &here, 1, &there, 1, 0) < 0)
+			fail("process_vm_readv");
+	}
+}
+
 /* Threads that touch MIBIBYTES, then they are held until it is killed: the end is what costs. */
 static char *held_memory;
 static size_t held_size;
@@ -509,6 +574,54 @@ static void read_each(void)
 				}
 		closedir(folder);
 	}
+}
+
+/* Makes a file in folder PATH and deletes it, again and again. */
+static void churn(void)
+{
+	char path[512];
+	for (long i = 0; more(); i++) {
+		snprintf(path, sizeof path, "%s/lock-%ld", args[0], i);
+		int file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		if (file < 0 || close(file) < 0 || unlink(path) < 0)
+			fail(path);
+	}
+}
+
+/* Makes a folder below PATH and removes it, again and again. */
+static void churn_folders(void)
+{
+	char path[512];
+	for (long i = 0; more(); i++) {
+		snprintf(path, sizeof path, "%s/run-%ld", args[0], i);
+		if (mkdir(path, 0755) < 0 || rmdir(path) < 0)
+			fail(path);
+	}
+}
+
+static int lock_byte(int file, short type, off_t at)
+{
+	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+	return fcntl(file, F_SETLK, &range);
+}
+
+/* Holds locks on COUNT single bytes of the file PATH; takes one more behind them and lets it go, again and again. */
+static int locked_file;
+
+static void range_on(void)
+{
+	while (more())
+		if (lock_byte(locked_file, F_WRLCK, 2 * number(1)) < 0 || lock_byte(locked_file, F_UNLCK, 2 * number(1)) < 0)
+			fail("fcntl");
+}
+
+static void ranges(void)
+{
+	locked_file = open(args[0], O_CREAT | O_RDWR, 0600);
+	for (long i = number(1) - 1; i >= 0; i--)
+		if (lock_byte(locked_file, F_WRLCK, 2 * i) < 0)
+			fail("fcntl");
+	on_cues(range_on);
 }
 
 /* Lists folder PATH, again and again. */
@@ -700,7 +813,60 @@ static void wake_all(void)
 		pthread_join(threads[i], NULL);
 }
 
+/* A signal to itself, again and again. */
+static void caught(int unused)
+{
+	(void)unused;
+	sink++;
+}
+
+static void signals(void)
+{
+	signal(SIGUSR1, caught);
+	while (more())
+		for (int i = 0; i < 64; i++)
+			raise(SIGUSR1);
+}
+
+static void many_files(rlim_t wanted)
+{
+	struct rlimit files = {wanted, wanted};
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		fail("setrlimit");
+}
+
+/* Asks for the state of COUNT descriptors at which nothing happens, again and again. */
+static void poll_all(void)
+{
+	long count = number(0);
+	struct pollfd *all = calloc(count, sizeof *all);
+	many_files(count + 50);
+	for (long i = 0; i < count; i++)
+		if ((all[i] = (struct pollfd){eventfd(0, 0), POLLIN, 0}).fd < 0)
+			fail("eventfd");
+	while (more())
+		poll(all, count, 0);
+	for (long i = 0; i < count; i++)
+		close(all[i].fd);
+	free(all);
+}
+
 /* ---- network ---- */
+
+/* COUNT routes in a network of its own, and their list read again and again. */
+static void routes(void)
+{
+	long count = number(0);
+	if (unshare(CLONE_NEWNET) < 0)
+		fail("unshare");
+	FILE *batch = popen("ip -batch -", "w");
+	for (long i = 0; batch != NULL && i < count; i++)
+		fprintf(batch, "route add blackhole 10.%ld.%ld.%ld/32\n", i >> 16 & 255, i >> 8 & 255, i & 255);
+	if (batch == NULL || pclose(batch) != 0)
+		fail("ip");
+	args[0] = "/proc/self/net/route";
+	on_cues(read_one);
+}
 
 static struct sockaddr_in local(int port)
 {
@@ -766,6 +932,30 @@ static void randomness(void)
 			fail("getrandom");
 }
 
+/* Filters that look at an argument of each system call, one comparison after the other. */
+static void filtered_on(void)
+{
+	while (more())
+		for (int i = 0; i < 64; i++)
+			syscall(SYS_getppid, 0);
+}
+
+static void filtered(void)
+{
+	enum { LENGTH = 4000, FILTERS = 6 };
+	static struct sock_filter code[LENGTH];
+	struct sock_fprog program = {LENGTH, code};
+	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+	for (int i = 1; i < LENGTH - 1; i++)
+		code[i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x7fab0000 + i, 0, 0);
+	code[LENGTH - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	for (int i = 0; i < FILTERS; i++)
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+			fail("seccomp");
+	on_cues(filtered_on);
+}
+
 static const struct behaviour {
 	const char *name;
 	void (*on_cue)(void);
@@ -774,6 +964,7 @@ static const struct behaviour {
 	{"spin", spin, NULL},
 	{"renamed-spin", renamed_spin, NULL},
 	{"spin-threads", spin_threads, NULL},
+	{"bursts", bursts, NULL},
 	{"made-code", made_code, NULL},
 	{"children", children, NULL},
 	{"burn", NULL, burn},
@@ -786,6 +977,9 @@ static const struct behaviour {
 	{"refault", refault, NULL},
 	{"reread", reread, NULL},
 	{"touch", touch_slowly, NULL},
+	{"reset-arena", reset_arena, NULL},
+	{"residency", residency, NULL},
+	{"copy-memory", copy_memory, NULL},
 	{"hold", NULL, hold},
 	{"protect", protect, NULL},
 	{"rewrite", rewrite, NULL},
@@ -794,6 +988,9 @@ static const struct behaviour {
 	{"empty-folder", empty_folder, NULL},
 	{"read-each", read_each, NULL},
 	{"list", list, NULL},
+	{"churn", churn, NULL},
+	{"churn-folders", churn_folders, NULL},
+	{"ranges", NULL, ranges},
 	{"watch", watch, NULL},
 	{"sync", sync_on, NULL},
 	{"read-one", read_one, NULL},
@@ -802,9 +999,13 @@ static const struct behaviour {
 	{"leave-behind", NULL, leave_behind},
 	{"ping-pong", ping_pong, NULL},
 	{"wake-all", wake_all, NULL},
+	{"signals", signals, NULL},
+	{"poll-all", poll_all, NULL},
 	{"blast", blast, NULL},
 	{"connections", NULL, connections},
+	{"routes", NULL, routes},
 	{"randomness", randomness, NULL},
+	{"filtered", NULL, filtered},
 };
 
 static void join(const char *procs)

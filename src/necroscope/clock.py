@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 NS = 1_000_000_000
@@ -41,6 +41,11 @@ def now() -> ClockReading:
         monotonic_ns=time.clock_gettime_ns(time.CLOCK_MONOTONIC),
         boottime_ns=time.clock_gettime_ns(time.CLOCK_BOOTTIME),
     )
+
+
+def today() -> date:
+    """The date, UTC."""
+    return datetime.now(UTC).date()
 
 
 def elapsed_s() -> float:

@@ -12,7 +12,9 @@ from necroscope.diagnose.priors import PRIORS, Priors
 from necroscope.vocabulary.case import Case
 from stage.kept_cases import NAMES, kept, outcome, truth
 
-_KNOWN = catalogue(())
+pytestmark = pytest.mark.slow
+
+_KNOWN = catalogue()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,7 +65,7 @@ def test_the_confidence_is_the_product_of_the_links(name: str) -> None:
     product = 1.0
     for link in verdict.links:
         product *= link.strength if link.strength is not None else 1.0
-    most = PRIORS.most if verdict.verdict == "explained" else PRIORS.half_told
+    most = PRIORS.most if verdict.verdict == "explained" else PRIORS.most_partial
     assert verdict.cause.confidence == pytest.approx(min(product, most), abs=0.005)
     assert verdict.weakest is not None
     assert verdict.weakest.strength == min(one.strength for one in verdict.links if one.strength is not None)

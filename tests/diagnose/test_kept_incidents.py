@@ -14,6 +14,8 @@ from necroscope.vocabulary.verdict import Verdict
 from stage.incidents import INCIDENTS, unpacked
 from stage.pmu_machine import as_pmu_machine
 
+pytestmark = pytest.mark.slow
+
 KEPT = sorted(INCIDENTS.glob("*.ncb"))
 
 

@@ -14,6 +14,8 @@ from necroscope.store.redact.neutral_names import Names
 from necroscope.vocabulary.verdict import Cause, Verdict
 from stage.incidents import INCIDENTS, called, renamed, unpacked
 
+pytestmark = pytest.mark.slow
+
 KEPT = sorted(path for path in INCIDENTS.glob("*.ncb") if json.loads(path.with_suffix(".json").read_text())["cause"])
 
 

@@ -103,7 +103,7 @@ def test_the_leaker_is_the_subject_where_it_is_known() -> None:
     assert "439 restarts against 439 zombies: one per restart" in _texts(findings[1])
     assert "68,001 of them below /docker" in findings[0].title
     assert "leaky" not in _texts(findings[0])
-    assert "systemctl disable --now -- leaky.service" in findings[1].remedies[0]
+    assert "necroscope fix disable-unit -- leaky.service" in findings[1].remedies[0]
 
 
 def test_a_few_hundred_zombies_that_do_not_grow_are_normal() -> None:
@@ -159,7 +159,7 @@ def test_a_crash_looping_unit() -> None:
 def test_a_hostile_name_is_one_word_of_the_commands() -> None:
     (finding,) = _findings(Units((replace(UNIT, name="$(reboot).service"),)))
     assert finding.remedies[0].endswith("-u '$(reboot).service'")
-    assert "systemctl disable --now -- '$(reboot).service' (undo: " in finding.remedies[1]
+    assert "necroscope fix disable-unit -- '$(reboot).service' (can be undone)" in finding.remedies[1]
 
 
 def test_a_unit_that_recovered_is_only_mentioned() -> None:
@@ -222,8 +222,8 @@ def test_leaked_directories_below_a_unit_are_named_after_it() -> None:
     assert "600 of 700 directories were cgroups of leaky.service; 600 of these stood below" in _texts(finding)
     assert "600 like /box/leaky.service/job-<n>, such as /box/leaky.service/job-1" in _texts(finding)
     assert [one.split(":")[0] for one in finding.remedies] == [
-        "systemctl disable --now -- leaky.service",
-        "Then remove the empty directories depth first",
+        "necroscope fix disable-unit -- leaky.service",
+        "necroscope fix remove-directories -- /box/leaky.service",
     ]
 
 

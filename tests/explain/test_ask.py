@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from necroscope.clock import NS
-from necroscope.diagnose.hypotheses import Catalogue, catalogue
+from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.diagnose.judge import judge
 from necroscope.errors import BadInput
 from necroscope.explain import case_of, explain, explain_all, symptoms_of
+from necroscope.explain.mechanism_files import hypotheses_of
 from necroscope.query.case import others
 from stage.incident import SMAPS, Played, at, nic_reset, zombie_incident
 
@@ -59,7 +60,7 @@ def test_the_case_of_a_question_gives_its_verdict(tmp_path: Path) -> None:
         case = case_of(store, **wish)  # type: ignore[arg-type]
         verdict = explain(store, **wish)  # type: ignore[arg-type]
         assert verdict.cause is not None
-        assert judge(case, catalogue()) == verdict
+        assert judge(case, hypotheses_of()) == verdict
     assert case_of(store, at_ns=at(71)).symptom.at_ns == at(70)
     assert case_of(store).symptom.at_ns == at(120)
 

@@ -46,33 +46,33 @@ def _tested(verdict: Verdict) -> dict[str, bool]:
 def test_nobody_can_say_that_nothing_happened_in_a_damaged_recording(tmp_path: Path, table: str) -> None:
     store = _quiet(tmp_path)
     assert (explain(store).verdict, explain(store).notes) == ("no-symptom", ())
-    told = _spoiled(tmp_path, table)
+    spoiled = _spoiled(tmp_path, table)
     verdict = explain(store)
     assert (verdict.verdict, verdict.symptom, verdict.inconclusive) == ("unexplained", None, True)
-    assert sorted(verdict.notes) == sorted(told)
+    assert sorted(verdict.notes) == sorted(spoiled)
     assert verdict.missing[0].what.startswith("part of the recording, which cannot be read")
 
 
 @pytest.mark.parametrize(
-    ("told", "missing"),
+    ("events", "missing"),
     [
-        ((("sensor-blind", "kmsg"),), ["symptoms, which the kernel's log tells of: may not be read"]),
+        ((("sensor-blind", "kmsg"),), ["symptoms, which come from the kernel's log: may not be read"]),
         ((("perf-unavailable", "perf"),), ["who was on the cores: may not be read"]),
         ((("sensor-blind", "kmsg"), ("sensor-sees", "kmsg")), None),
         (
             (("sensor-sees", "kmsg"), ("sensor-blind", "kmsg")),
-            ["symptoms, which the kernel's log tells of: may not be read"],
+            ["symptoms, which come from the kernel's log: may not be read"],
         ),
         ((("perf-unavailable", "perf"), ("perf-started", "perf")), None),
         ((("sensor-blind", "gpu"),), None),
     ],
 )
 def test_who_could_not_watch_cannot_say_that_nothing_happened(
-    tmp_path: Path, told: tuple[tuple[str, str], ...], missing: list[str] | None
+    tmp_path: Path, events: tuple[tuple[str, str], ...], missing: list[str] | None
 ) -> None:
     node = Played(2, 90)
     node.usual()
-    for number, (kind, subject) in enumerate(told):
+    for number, (kind, subject) in enumerate(events):
         node.happens(1 + number, kind, "may not be read", subject, "recorder")
     verdict = explain(node.write(tmp_path))
     assert verdict.inconclusive is (missing is not None)
@@ -81,10 +81,10 @@ def test_who_could_not_watch_cannot_say_that_nothing_happened(
 
 def test_symptoms_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
     store = _incident(tmp_path)
-    told = _spoiled(tmp_path, "events")
+    spoiled = _spoiled(tmp_path, "events")
     notes: list[str] = []
     assert explain_all(store, notes=notes) == ()
-    assert notes == told
+    assert notes == spoiled
     with pytest.raises(Unavailable, match=r"No event nic-reset .*events\.parquet is damaged"):
         explain(store, event="nic-reset")
 
@@ -93,10 +93,10 @@ def test_symptoms_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
 def test_damaged_samples_are_not_called_samples_that_nobody_took(tmp_path: Path, table: str) -> None:
     store = _incident(tmp_path)
     assert explain(store).cause is not None
-    told = _spoiled(tmp_path, table)
+    spoiled = _spoiled(tmp_path, table)
     verdict = explain(store)
     assert (verdict.verdict, verdict.inconclusive) == ("unexplained", False)
-    assert sorted(verdict.notes) == sorted(told)
+    assert sorted(verdict.notes) == sorted(spoiled)
     assert "who was on core 1: the samples are damaged, as the notes say" in [one.what for one in verdict.missing]
     # A core was taken, whoever it was.
     assert "starved-core" in [one.kind for one in verdict.links]
@@ -105,9 +105,9 @@ def test_damaged_samples_are_not_called_samples_that_nobody_took(tmp_path: Path,
 
 def test_damaged_counters_are_not_called_missing(tmp_path: Path) -> None:
     store = _incident(tmp_path)
-    told = _spoiled(tmp_path, "cores")
+    spoiled = _spoiled(tmp_path, "cores")
     verdict = explain(store)
-    assert set(told) <= set(verdict.notes)
+    assert set(spoiled) <= set(verdict.notes)
     assert any("counters, which are damaged" in one.what for one in verdict.missing)
 
 

@@ -22,6 +22,15 @@ def write(folder: Path, name: str, cause: str | None = None) -> Path:
     return folder
 
 
+def test_a_folder_of_the_environment_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(catalogue.VARIABLE, f"{write(tmp_path / 'a', 'mine')}{os.pathsep}{tmp_path / 'absent'}")
+    with pytest.raises(BadInput, match="absent is not a folder") as error:
+        catalogue.scenarios()
+    assert "$NECROSCOPE_SCENARIOS" in error.value.hint
+    (tmp_path / "absent").mkdir()
+    assert "mine" in catalogue.scenarios()
+
+
 def test_the_package_has_the_incident_its_kin_and_healthy_controls() -> None:
     found = catalogue.scenarios()
     causes = {name: scenario.cause for name, scenario in found.items()}
@@ -55,23 +64,23 @@ def test_the_package_has_the_incident_its_kin_and_healthy_controls() -> None:
 def test_fields_that_cannot_be_are_told_with_their_file(tmp_path: Path, fields: str, wrong: str) -> None:
     given = f"{{**dict(summary='Mine.', play=print, cause=None), **dict({fields})}}"
     (tmp_path / "x.py").write_text(f"from necroscope.lab.scenario import Scenario\nscenario = Scenario(**{given})\n")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as raised:
         catalogue.load(tmp_path / "x.py")
-    assert told.value.message.startswith(f"{tmp_path}/x.py holds a scenario that cannot be played: ")
-    assert wrong in told.value.message
+    assert raised.value.message.startswith(f"{tmp_path}/x.py holds a scenario that cannot be played: ")
+    assert wrong in raised.value.message
 
 
 def test_own_folders_are_honoured_and_the_later_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = write(tmp_path / "one", "my-own", "user-hog"), write(tmp_path / "two", "my-own", "smaps-walk")
-    monkeypatch.setenv(catalogue.VARIABLE, os.pathsep.join((str(one), str(tmp_path / "missing"))))
+    monkeypatch.setenv(catalogue.VARIABLE, str(one))
     assert catalogue.find("my-own").cause == "user-hog"
     assert catalogue.find("my-own", [two]).cause == "smaps-walk"
 
 
 def test_what_is_no_scenario_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no scenario 'nothing'"):
+    with pytest.raises(BadInput, match="There is no scenario 'nothing'"):
         catalogue.find("nothing")
-    with pytest.raises(BadInput, match="is no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         catalogue.scenarios([tmp_path / "missing"])
     (tmp_path / "empty.py").write_text("")
     with pytest.raises(BadInput, match=r"empty\.py holds no `scenario"):

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from necroscope.lab import cleaning, undo_log
-from necroscope.lab.undo_log import Entry, Ledger
+from necroscope.lab.undo_log import Entry, UndoLog
 
 
 @pytest.fixture
-def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr(undo_log, "place", lambda: tmp_path / "ledgers")
-    monkeypatch.setattr(cleaning, "place", lambda: tmp_path / "ledgers")
-    (tmp_path / "ledgers").mkdir()
-    return Ledger(tmp_path / "ledgers" / "calm.jsonl")
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UndoLog:
+    monkeypatch.setattr(undo_log, "place", lambda: tmp_path / "undo-logs")
+    monkeypatch.setattr(cleaning, "place", lambda: tmp_path / "undo-logs")
+    (tmp_path / "undo-logs").mkdir()
+    return UndoLog(tmp_path / "undo-logs" / "calm.jsonl")
 
 
-def test_a_process_is_ended_by_pid_and_start(book: Ledger) -> None:
+def test_a_process_is_ended_by_pid_and_start(book: UndoLog) -> None:
     with subprocess.Popen(["sleep", "60"]) as mine, subprocess.Popen(["sleep", "60"]) as other:
         try:
             book.add(undo_log.process_entry("process", mine.pid))
@@ -35,7 +35,7 @@ def test_a_process_is_ended_by_pid_and_start(book: Ledger) -> None:
             other.kill()
 
 
-def test_folders_go_and_settings_come_back(book: Ledger, tmp_path: Path) -> None:
+def test_folders_go_and_settings_come_back(book: UndoLog, tmp_path: Path) -> None:
     folder, setting = tmp_path / "necroscope-lab-calm", tmp_path / "setting"
     (folder / "below").mkdir(parents=True)
     (folder / "below" / "file").write_text("x")
@@ -62,7 +62,7 @@ def test_recordings_whose_maker_is_gone_go(tmp_path: Path, monkeypatch: pytest.M
     assert [folder.exists() for folder in (stale, mine, odd)] == [False, True, True]
 
 
-def test_what_is_not_the_labs_stays(book: Ledger, tmp_path: Path) -> None:
+def test_what_is_not_the_labs_stays(book: UndoLog, tmp_path: Path) -> None:
     foreign = tmp_path / "home"
     foreign.mkdir()
     book.add(Entry("folder", path=str(foreign)))

@@ -42,15 +42,15 @@ def test_what_is_ignored_stays_so() -> None:
     ("number", "ends"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Ended), (signal.SIGHUP, Ended)]
 )
 def test_cleaning_up_goes_on_to_its_end(number: signal.Signals, ends: type[BaseException]) -> None:
-    told: list[str] = []
+    said: list[str] = []
     done: list[int] = []
 
     def clean_up() -> None:
-        with undisturbed(lambda: told.append("goes on")):
+        with undisturbed(lambda: said.append("goes on")):
             for step in range(3):
                 os.kill(os.getpid(), number)
                 done.append(step)
 
     with pytest.raises(ends):
         clean_up()
-    assert (told, done) == (["goes on"] * 3, [0, 1, 2])
+    assert (said, done) == (["goes on"] * 3, [0, 1, 2])

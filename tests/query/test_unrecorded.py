@@ -19,26 +19,26 @@ def _missing(store: Store) -> list[Missing]:
     return unrecorded(store.folder, store.snapshot(), [])
 
 
-def _played(folder: Path, *told: tuple[float, str], hole: tuple[int, int] = (0, 0)) -> Store:
+def _played(folder: Path, *ran: tuple[float, str], hole: tuple[int, int] = (0, 0)) -> Store:
     node = Played(2, 90, hole=hole)
     node.usual()
-    for at_s, kind in told:
+    for at_s, kind in ran:
         node.happens(at_s, kind, "pid 1, boot x", "recorder", "recorder")
     return node.write(folder)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "ran",
     [
         (),
         ((0.5, STARTED), (90.0, STOPPED)),
         ((0.5, STARTED), (40.0, STARTED), (90.0, STOPPED)),
     ],
 )
-def test_what_was_stopped_or_never_told_of_a_recorder_misses_nothing(
-    tmp_path: Path, told: tuple[tuple[float, str], ...]
+def test_what_was_stopped_or_never_written_by_a_recorder_misses_nothing(
+    tmp_path: Path, ran: tuple[tuple[float, str], ...]
 ) -> None:
-    assert _missing(_played(tmp_path, *told)) == []
+    assert _missing(_played(tmp_path, *ran)) == []
 
 
 def test_without_a_clean_end_nobody_knows_what_came_after(tmp_path: Path) -> None:
@@ -65,11 +65,11 @@ def test_a_recorder_at_work_may_go_on_but_not_long_without_a_row(
     fd = os.open(tmp_path / "lock", os.O_RDWR)
     fcntl.flock(fd, fcntl.LOCK_EX)
     try:
-        for later_s, told in ((15.0, 0), (60.0, 1)):
+        for later_s, number in ((15.0, 0), (60.0, 1)):
             now = type("Now", (), {"realtime_ns": at(90.0 + later_s)})()
             monkeypatch.setattr("necroscope.query.unrecorded.clock.now", lambda now=now: now)
             found = _missing(store)
-            assert len(found) == told
+            assert len(found) == number
         assert "the recorder writes nothing" in found[0].what
     finally:
         os.close(fd)
@@ -85,8 +85,8 @@ def test_less_than_half_of_its_time_is_a_gap(tmp_path: Path) -> None:
 
 
 def test_the_time_after_a_clean_end_is_nobodys(tmp_path: Path) -> None:
-    told = (0.5, STARTED), (20.0, STOPPED), (85.0, STARTED), (90.0, STOPPED)
-    assert _missing(_played(tmp_path, *told, hole=(20, 85))) == []
+    ran = (0.5, STARTED), (20.0, STOPPED), (85.0, STARTED), (90.0, STOPPED)
+    assert _missing(_played(tmp_path, *ran, hole=(20, 85))) == []
 
 
 def test_counters_alone_are_enough(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from necroscope.clock import NS, ClockReading
 from necroscope.record import chronicle as chronicle_module
-from necroscope.record.chronicle import Chronicle, told_since_boot
+from necroscope.record.chronicle import Chronicle, reported_since_boot
 from necroscope.sense.sensor import Look
 from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.event_sentence import sentence
@@ -108,20 +108,20 @@ def test_what_an_earlier_recorder_told_of_this_boot_is_not_told_again(tmp_path: 
         if seal:
             writer.seal()
         writer.flush()
-        told = told_since_boot(store, now)
+        stored = reported_since_boot(store, now)
         writer.close()
-        assert [event.at_ns for event in told] == [reset.at_ns]
-        assert Chronicle(told).events([_look(folded, sensor="kmsg")]) == []
-        assert [event.at_ns for event in Chronicle(told).events([_look(later, sensor="kmsg")])] == [later.at_ns]
-        assert [event.subject for event in Chronicle(told).events([_look(other, sensor="kmsg")])] == ["eth1"]
-        running = Chronicle(told)
+        assert [event.at_ns for event in stored] == [reset.at_ns]
+        assert Chronicle(stored).events([_look(folded, sensor="kmsg")]) == []
+        assert [event.at_ns for event in Chronicle(stored).events([_look(later, sensor="kmsg")])] == [later.at_ns]
+        assert [event.subject for event in Chronicle(stored).events([_look(other, sensor="kmsg")])] == ["eth1"]
+        running = Chronicle(stored)
         first = Look("kmsg", 7, Reading((Sample("kernel_log_records", 9),), (folded,)), 0.0)
         again = replace(folded, at_ns=reset.at_ns + NS // 2, first_at_ns=reset.at_ns + NS // 2)
         assert running.events([first]) == []
         assert [event.at_ns for event in running.events([_look(again, sensor="kmsg")])] == [again.at_ns]
         rebooted = ClockReading(BOOTED_NS + 60 * NS, 20 * NS, 20 * NS)
-        assert told_since_boot(store, rebooted) == []
+        assert reported_since_boot(store, rebooted) == []
 
 
 def test_a_store_that_cannot_be_read_has_told_nothing(tmp_path: Path) -> None:
-    assert told_since_boot(tmp_path / "none", ClockReading(BOOTED_NS, 0, 0)) == []
+    assert reported_since_boot(tmp_path / "none", ClockReading(BOOTED_NS, 0, 0)) == []

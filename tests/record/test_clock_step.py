@@ -23,7 +23,7 @@ from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.model import Reading, Sample, Signal
 from stage.recorded import STACKS, batch, stack
-from stage.recorders import ask, told
+from stage.recorders import ask, events_of
 
 HOUR_NS = 3600 * NS
 
@@ -105,9 +105,9 @@ def test_a_step_is_told_and_tears_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     assert 6.0 <= time.monotonic() - began_s < 60.0, "--for counts seconds that passed"
     writer.close()
 
-    (step,) = told(tmp_path, "clock-step")
+    (step,) = events_of(tmp_path, "clock-step")
     assert f"stepped by {3600 * hours:+d}.0" in step["text"] or f"stepped by {3600 * hours - 1:+d}.9" in step["text"]
-    assert told(tmp_path, "recorder-gap") == []
+    assert events_of(tmp_path, "recorder-gap") == []
     assert 6 <= feed.turns <= 10, "the loop neither spins nor stalls"
     assert slow.looks >= 4, "slow sensors do not wait for the hour to come again"
 
@@ -145,4 +145,4 @@ def test_fresh_rows_do_not_become_old_by_a_step_forward(tmp_path: Path, monkeypa
     writer.seal()
     writer.close()
     assert ask(tmp_path, "select min(at_ns) first from samples")[0]["first"] == real
-    assert told(tmp_path, "retention") == []
+    assert events_of(tmp_path, "retention") == []

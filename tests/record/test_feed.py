@@ -106,9 +106,9 @@ def test_nonsense_and_defects_do_not_end_the_feed(hurried: Host, error: Exceptio
         return Nonsense(error)
 
     events = _events(hurried, start, lambda: len(tries) > 3)
-    told = [event.text for event in events if event.kind == "perf-unavailable"]
-    assert told
-    assert ("a defect" if error else "not a perf recording") in told[0]
+    texts = [event.text for event in events if event.kind == "perf-unavailable"]
+    assert texts
+    assert ("a defect" if error else "not a perf recording") in texts[0]
     assert [event.subject for event in events if event.kind == "recorder-gap"] == ["perf"]
 
 
@@ -166,8 +166,8 @@ def test_another_frequency_starts_perf_anew_and_says_why(hurried: Host, monkeypa
             time.sleep(0.01)
     running.close()
     assert asked == [97, 29, 97]
-    told = [event.text for event in running.events() if event.kind == "perf-ended"]
-    assert told == [f"samples are taken at {hertz} Hz from now on (see recorder-sheds)" for hertz in (29, 97)]
+    texts = [event.text for event in running.events() if event.kind == "perf-ended"]
+    assert texts == [f"samples are taken at {hertz} Hz from now on (see recorder-sheds)" for hertz in (29, 97)]
 
 
 class Chatty(Quiet):
@@ -208,9 +208,9 @@ def test_what_is_really_sampled_is_told_once_for_each_perf(hurried: Host, monkey
     while len(tries) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
     running.close()
-    told = [event.text for event in running.events() if event.kind == "perf-sampling"]
-    assert len(told) == 2
-    assert told[0].startswith("samples are taken by cpu-clock; cycles was asked for and cannot be had here")
+    texts = [event.text for event in running.events() if event.kind == "perf-sampling"]
+    assert len(texts) == 2
+    assert texts[0].startswith("samples are taken by cpu-clock; cycles was asked for and cannot be had here")
 
 
 @pytest.mark.parametrize("sampled", ["cycles", "cycles:P", "cpu_core/cycles/"])

@@ -20,7 +20,7 @@ from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.event_sentence import sentence
 from necroscope.vocabulary.model import Sample
 from stage.recorded import LOOP, START_NS, batch, stack
-from stage.recorders import told
+from stage.recorders import events_of
 
 NOW = ClockReading(START_NS + 600 * NS, 9000 * NS, 9000 * NS)
 THIS, OTHER = "6798175c-742c-4267-8b6e-92eb099ecb72", "00000000-1111-2222-3333-444444444444"
@@ -178,7 +178,7 @@ def test_what_the_kernel_lost_is_counted_named_and_timed(tmp_path: Path) -> None
     rows = [batch([START_NS, START_NS + NS, START_NS + 2 * NS, START_NS + 9 * NS], [stack(LOOP)])]
     keep_rows(writer, [*rows, Lost(START_NS + 8 * NS, 70, cpu=1), Lost(START_NS + 1, 5)], 0)
     writer.close()
-    found = told(tmp_path, "samples-lost")
+    found = events_of(tmp_path, "samples-lost")
     assert [(row["subject"], row["cpu"], row["count"], row["from_ns"]) for row in found] == [
         ("perf", None, 5, START_NS),
         ("cpu1", 1, 70, START_NS + NS),

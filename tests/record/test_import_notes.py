@@ -9,7 +9,7 @@ import pytest
 from perf.stream_builder import HEADER, Maker, attr, record, round_end
 
 from necroscope.query.sql.engine import Engine
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.record.imports.perf_recordings import ODD_WEIGHTS, Imported
 from necroscope.sense.host import Host
 from necroscope.sense.perf.format.layout import Type

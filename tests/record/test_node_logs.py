@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from necroscope.query.sql.engine import Engine
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.record.imports.perf_recordings import Imported
 from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host

@@ -105,7 +105,7 @@ def damaged(store: Path, what: Damage) -> Iterator[None]:
 
 def answers(store: Path, verbs: tuple[tuple[str, ...], ...] = VERBS, views: tuple[str, ...] = _VIEWS) -> Answers:
     """What everything that reads a store says of it."""
-    asked = [_told(verb, store) for verb in verbs]
+    asked = [_answer(verb, store) for verb in verbs]
     return (*asked, *(_selected(view, store) for view in views))
 
 
@@ -119,7 +119,7 @@ def _says_more(old: tuple[str, str], new: tuple[str, str]) -> bool:
     return len(_SAID.findall("".join(new))) > len(_SAID.findall("".join(old)))
 
 
-def _told(verb: tuple[str, ...], store: Path) -> tuple[str, str]:
+def _answer(verb: tuple[str, ...], store: Path) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

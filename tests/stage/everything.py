@@ -109,9 +109,12 @@ def texts_in(store: Path) -> set[str]:
 
 def _odd(number: int) -> list[Sample]:
     """A counter that stands still, one that ends and comes back, one that gets finer, one that steps cannot hold."""
-    told = [Sample("still", 17.0), Sample("finer", number * 1.0 if number < 4 else number + 0.25)]
+    samples = [Sample("still", 17.0), Sample("finer", number * 1.0 if number < 4 else number + 0.25)]
     if number not in (3, 4):
-        told.append(Sample("comes", 1000.0 + number))
-    told += [Sample("systemd_unit_restarts", number, ("acme-agent.service",)), Sample("nic_rx_packets", 5, ("eth0",))]
-    told += [Sample("memcg_zombies_below", number, ("/docker",)), Sample("nic_rx_packets", 5, ("acme0",))]
-    return [*told, Sample("wild", 1e300 * (number + 1) if number % 3 else float(number))]
+        samples.append(Sample("comes", 1000.0 + number))
+    samples += [
+        Sample("systemd_unit_restarts", number, ("acme-agent.service",)),
+        Sample("nic_rx_packets", 5, ("eth0",)),
+    ]
+    samples += [Sample("memcg_zombies_below", number, ("/docker",)), Sample("nic_rx_packets", 5, ("acme0",))]
+    return [*samples, Sample("wild", 1e300 * (number + 1) if number % 3 else float(number))]

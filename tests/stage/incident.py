@@ -176,6 +176,15 @@ def nic_reset(node: Played, at_s: float, cpu: int | None = None) -> None:
     node.happens(at_s, "nic-reset", text, "eth0", device="eth0", driver="ena", queue=1, cpu=cpu)
 
 
+def walked() -> Played:
+    """Two cores, two minutes: a process holds core 1 for six seconds, and a driver complains four seconds later."""
+    node = Played(2, 120)
+    node.usual()
+    node.does(1, 60, 66, 1.0, "walker", 9, frames=SMAPS, mode="system")
+    nic_reset(node, 70)
+    return node
+
+
 def unit(name: str, group: str, restarts: int = 0, **more: object) -> UnitState:
     """A unit that restarts."""
     given: dict[str, object] = {

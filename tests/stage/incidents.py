@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from necroscope.query.landmarks import extent
+from necroscope.query.extent import extent
 from necroscope.sense.host import RECORDED
 from necroscope.store.bundle.archive import pack, unpack
 from necroscope.store.bundle.excerpt import excerpt

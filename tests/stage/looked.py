@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from necroscope.clock import NS
-from necroscope.query.samples.sample_counts import Ledger, Task
+from necroscope.query.samples.sample_counts import SampleCounts, Task
 from necroscope.sense.perf.samples import SampleBatch
 from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.model import Sample
@@ -117,18 +117,18 @@ def record(
     return writer
 
 
-def ledger_of(counts: np.ndarray, stacks: Sequence[str], tasks: Sequence[Task], of_task: np.ndarray) -> Ledger:
-    """A ledger with (stacks, windows) of samples."""
-    stack_rows, window_rows = np.nonzero(counts)
-    samples = counts[stack_rows, window_rows].astype(np.int64)
-    windows = tuple((START_NS + 5 * NS * n, START_NS + 5 * NS * (n + 1) - 1) for n in range(counts.shape[1]))
+def counts_of(numbers: np.ndarray, stacks: Sequence[str], tasks: Sequence[Task], of_task: np.ndarray) -> SampleCounts:
+    """Counts of (stacks, windows)."""
+    stack_rows, window_rows = np.nonzero(numbers)
+    samples = numbers[stack_rows, window_rows].astype(np.int64)
+    windows = tuple((START_NS + 5 * NS * n, START_NS + 5 * NS * (n + 1) - 1) for n in range(numbers.shape[1]))
     weight = samples * (NS / HZ)
-    return Ledger(
+    return SampleCounts(
         windows, tuple(tasks), tuple(stacks), of_task[stack_rows], stack_rows, window_rows, samples, weight, "cpu-clock"
     )
 
 
-def noisy(cores: int, seed: int, planted: float = 0.0, blocks: int = 24) -> Ledger:
+def noisy(cores: int, seed: int, planted: float = 0.0, blocks: int = 24) -> SampleCounts:
     """A node at 60 % with bursty work, 5 s a window. `planted` cores of a new function are in the first window.
 
     Stacks have rates over several magnitudes, a process bursts as a whole, and each of its stacks on its own.
@@ -141,15 +141,15 @@ def noisy(cores: int, seed: int, planted: float = 0.0, blocks: int = 24) -> Ledg
     rate *= cores * 0.6 * HZ * 5 / rate.sum()
     shape = rng.uniform(1.0, 10.0, number)[:, None]
     bursts = rng.gamma(20, 1 / 20, (processes, blocks + 1))[of_task] * rng.gamma(shape, 1 / shape, (number, blocks + 1))
-    counts = rng.poisson(rate[:, None] * bursts)
+    numbers = rng.poisson(rate[:, None] * bursts)
     if planted:
         above = stacks[int(np.argsort(rate)[number // 2])]
         stacks.append(above + text([("planted", "[kernel]")]))
-        counts = np.vstack([counts, np.zeros((1, blocks + 1), np.int64)])
-        counts[-1, 0] = rng.poisson(planted * HZ * 5)
+        numbers = np.vstack([numbers, np.zeros((1, blocks + 1), np.int64)])
+        numbers[-1, 0] = rng.poisson(planted * HZ * 5)
         of_task = np.append(of_task, of_task[int(np.argsort(rate)[number // 2])])
     tasks = [Task(100 + one, 100 + one, f"process{one}", "/") for one in range(processes)]
-    return ledger_of(counts, stacks, tasks, of_task)
+    return counts_of(numbers, stacks, tasks, of_task)
 
 
 def _path(rng: np.random.Generator, task: int) -> str:

@@ -40,7 +40,7 @@ def picture(token: str) -> Machine:
 def _others(token: str) -> list[str]:
     found = []
     for path in undo_log.place().glob("*.jsonl"):
-        one = undo_log.Ledger(path)
+        one = undo_log.UndoLog(path)
         for entry in one.entries():
             if entry.kind == "owner" and one.owned():
                 with contextlib.suppress(OSError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import time
@@ -20,29 +19,6 @@ def children(pid: int) -> list[int]:
             if int(fields[1]) == pid:
                 found.append((int(fields[19]), int(stat.parent.name)))
     return [child for _, child in sorted(found)]
-
-
-def members(cgroups: list[Path]) -> set[int]:
-    """Pids in the cgroups and below them."""
-    found: set[int] = set()
-    for cgroup in cgroups:
-        for procs in cgroup.rglob("cgroup.procs"):
-            with contextlib.suppress(OSError):
-                found.update(int(pid) for pid in procs.read_text().split())
-    return found - {0}
-
-
-def end_members(cgroups: list[Path], patience_s: float = 5.0) -> set[int]:
-    """Kill whatever still runs in the cgroups; returns what outlived it."""
-    deadline = time.monotonic() + patience_s
-    while left := members(cgroups):
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if time.monotonic() > deadline:
-            return left
-        time.sleep(0.02)
-    return set()
 
 
 def end(process: subprocess.Popen[bytes], sign: signal.Signals = signal.SIGKILL) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.read import read_case
 from necroscope.query.case.starvation.read import StarvationReader
@@ -26,7 +26,7 @@ def complaint(second: float, kind: str = "nic-reset", **more: object) -> Complai
 def around(store: Store, symptom: Complaint) -> Surroundings:
     """What is around a symptom in a recording."""
     fixed = FixedStore(store)
-    recorded = landmarks.recorded(fixed.snapshot())
+    recorded = extent.recorded(fixed.snapshot())
     assert recorded is not None
     return look_around(fixed, symptom, recorded, Config())
 
@@ -44,7 +44,7 @@ def reader(scene: Surroundings, orders: Orders | None = None) -> StarvationReade
 def case(store: Store, symptom: Complaint, orders: Orders | None = None, others: bool = True) -> Case:
     """The case of a symptom."""
     fixed = FixedStore(store)
-    recorded = landmarks.recorded(fixed.snapshot())
+    recorded = extent.recorded(fixed.snapshot())
     assert recorded is not None
     return read_case(fixed, symptom, recorded, Config(), orders=orders or Orders(), others=others)
 

@@ -40,7 +40,7 @@ def ask(store: Path, query: str) -> list[dict[str, Any]]:
         return list(engine.ask(query).rows())
 
 
-def told(store: Path, kind: str, like: str = "%") -> list[dict[str, Any]]:
+def events_of(store: Path, kind: str, like: str = "%") -> list[dict[str, Any]]:
     """Events of a kind, in the order of time, in words; `like`: those whose words are like it."""
     rows = ask(store, f"select * exclude (at) from events where kind = '{kind}' order by at_ns")
     found = [row | {"text": sentence(event_of(row))} for row in rows]

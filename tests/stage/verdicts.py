@@ -110,7 +110,7 @@ EXPLAINED = Verdict(
         Remedy(
             "disable-unit",
             "acme-agent.service",
-            "systemctl disable --now -- acme-agent.service",
+            "necroscope fix disable-unit -- acme-agent.service",
             "stop it.",
             "r",
             "none",

@@ -15,7 +15,7 @@ from stage.older import first_version
 
 BITS = int(os.environ.get("NECROSCOPE_DAMAGE", "8"))
 SEED = int(os.environ.get("NECROSCOPE_DAMAGE_SEED", "1"))
-pytestmark = pytest.mark.timeout(60 + 10 * BITS)
+pytestmark = [pytest.mark.timeout(60 + 10 * BITS), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from necroscope.clock import NS
-from necroscope.query.landmarks import events
+from necroscope.query.events.landmarks import events
 from necroscope.store import inbox
 from necroscope.store.format.rows import event_rows
 from necroscope.store.format.tables import EVENTS

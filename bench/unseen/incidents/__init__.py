@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.unseen.incidents import controls, kernel_paths, memory_groups, user_space
+from bench.unseen.incidents import (
+    controls,
+    kernel_churn,
+    kernel_lists,
+    kernel_paths,
+    look_alikes,
+    memory_groups,
+    near_misses,
+    user_space,
+)
 from bench.unseen.stage import Stage
 
 INCIDENTS: dict[str, Callable[[Stage], None]] = {
@@ -61,5 +70,31 @@ INCIDENTS: dict[str, Callable[[Stage], None]] = {
         kernel_paths.pinned_buffers,
         controls.sync_storm,
         kernel_paths.spool_lister,
+        kernel_lists.old_poll_loop,
+        near_misses.throttled_api,
+        kernel_churn.lock_files,
+        look_alikes.decoy_beside,
+        near_misses.tight_but_fine,
+        kernel_lists.range_locks,
+        kernel_churn.arena_reset,
+        near_misses.after_the_fact,
+        look_alikes.unequal_pair,
+        kernel_lists.route_dump,
+        kernel_churn.sandbox_groups,
+        near_misses.leak_not_yet,
+        look_alikes.bursty_cron,
+        kernel_lists.symbol_reader,
+        near_misses.memory_errors,
+        kernel_churn.probe_script,
+        look_alikes.nice_is_not_weight,
+        near_misses.expired_certificate,
+        kernel_lists.long_filter,
+        kernel_churn.heap_sampler,
+        near_misses.upstream_slow,
+        look_alikes.leak_and_loud,
+        kernel_lists.residency_check,
+        near_misses.burst_before_lunch,
+        kernel_churn.signal_storm,
+        near_misses.named_other_core,
     )
 }

@@ -12,7 +12,7 @@ def page_cache_limit(stage: Stage) -> None:
     stage.groups.enable("memory")
     stage.daily_life(10)
     stage.service("webhook-out", 10, 10, 1)
-    big = _sparse(stage.disk / "events.log", 4096)
+    big = sparse(stage.disk / "events.log", 4096)
     group = "/node/log-forwarder"
     stage.groups.make(group, realtime=True, memory_max=str(48 << 20))
     readers = [stage.actor("log-forwarder", "refault", big, cpu=10, realtime=3, group=group) for _ in range(2)]
@@ -45,7 +45,7 @@ def left_behind(stage: Stage) -> None:
     stage.service("feature-api", 9, 10, 1)
     stage.groups.make("/platform", realtime=True)
     platform = stage.groups.memory("/platform")
-    big = _sparse(stage.disk / "corpus.bin", 4096)
+    big = sparse(stage.disk / "corpus.bin", 4096)
     builds = [stage.actor("corpus-build", "reread", big, cpu=9, realtime=3, group="/platform/build") for _ in range(3)]
     injector = stage.actor(
         "sidecar-inject", "leave-behind", platform, stage.shm, 2500 * stage.scale, 50, group="/agents/sidecar-inject"
@@ -63,7 +63,7 @@ def left_behind(stage: Stage) -> None:
     injector.end()
 
 
-def _sparse(path: Path, mebibytes: int) -> Path:
+def sparse(path: Path, mebibytes: int) -> Path:
     """A file without blocks: to read it takes pages and no disk."""
     with path.open("wb") as file:
         file.truncate(mebibytes << 20)

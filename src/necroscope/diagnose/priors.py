@@ -18,7 +18,7 @@ class Priors:
     """Below this confidence nobody is named: abstaining is better than guessing."""
     most: float = 0.99
     """No verdict is surer than this."""
-    half_told: float = 0.65
+    most_partial: float = 0.65
     """A verdict that does not know the mechanism, or whom to act on, is not surer than this, however clear the rest."""
     nobody_part: float = 0.6
     """Strength of a link by which nobody may be named, as a part of the floor: what was so from the first recorded
@@ -239,7 +239,7 @@ class Priors:
     """Fewer cgroups than this that were seen to be left behind show nothing: an ordinary restart leaves stragglers."""
     leak_least_directories: int = 8
     """The same of directories that nobody removed: a few that were made lately are alive and well on any node."""
-    leak_least_told: float = 0.1
+    leak_least_seen_share: float = 0.1
     """Part of what was seen to be left behind whose owner must be known; the rest is then taken to be alike."""
     leak_most: float = 0.6
     """Part of all candidates' leaks, or of all names, that one must have to be to blame."""

@@ -2,7 +2,9 @@
 
 ask.py            the questions
 unreported.py     starvation that nobody reported
-inconclusive.py   what a recording cannot tell
+every.py          all symptoms, by cause
+inconclusive.py   questions that a recording cannot answer
+mechanism_files.py  hypotheses of users' own
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from necroscope.errors import BadInput
 from necroscope.explain.inconclusive import held_by, is_held, not_held
 from necroscope.explain.known import Known
 from necroscope.explain.unreported import Answer, unreported
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.symptom import choose, complaint, symptoms_in
 from necroscope.query.remembered import remembering
@@ -42,7 +42,7 @@ def explain(
 ) -> Verdict:
     """Why the latest symptom happened, or that nearest to a moment, or an event by id or kind.
 
-    Without a symptom in the verdict, whether there was one cannot be told: the recording does not hold that moment, or
+    Without a symptom in the verdict, nobody can say whether there was one: the recording does not hold that moment, or
     cannot be read. `BadInput` for an event that does not exist and for an empty store.
     """
     return answer(store, config, at_ns=at_ns, event=event, known=known).verdict
@@ -92,8 +92,8 @@ def _unreported(store: FixedStore, known: Known, since_ns: int) -> Verdict:
 
 def _with(notes: Iterable[str], noticed: Iterable[str]) -> tuple[str, ...]:
     """The notes of an answer, and of whatever else was left out on the way to it."""
-    told = tuple(notes)
-    return (*told, *(one for one in noticed if not any(one in note for note in told)))
+    own = tuple(notes)
+    return (*own, *(one for one in noticed if not any(one in note for note in own)))
 
 
 def _answer(store: FixedStore, known: Known, at_ns: int | None, event: int | str | None) -> Answer:
@@ -112,7 +112,7 @@ def _answer(store: FixedStore, known: Known, at_ns: int | None, event: int | str
 def _recorded(snapshot: Snapshot) -> tuple[Window, list[str]]:
     """First and last moment of the recording, and what of it cannot be read."""
     notes = [f"{note}; what came before it was looked at" for note in snapshot.notes]
-    recorded = landmarks.recorded(snapshot, notes)
+    recorded = extent.recorded(snapshot, notes)
     if recorded is None:
         raise BadInput("The store is empty.", "record first (`necroscope record`), or give another --store")
     return recorded, notes
@@ -128,12 +128,12 @@ def explain_all(
 ) -> tuple[Group, ...]:
     """Every symptom (of too many, the latest), grouped where they share a cause; the oldest group first.
 
-    `notes` tell what of the recording could not be read: symptoms may be missing then.
+    `notes` gets what could not be read: symptoms may be missing then.
     """
     with noticing() as noticed, remembering():
-        found, told = again(lambda: _explain_all(FixedStore(store), Known.of(config, known), most))
+        found, read_notes = again(lambda: _explain_all(FixedStore(store), Known.of(config, known), most))
     if notes is not None:
-        notes += _with(told, noticed)
+        notes += _with(read_notes, noticed)
     return found
 
 

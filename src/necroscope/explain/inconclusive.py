@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from necroscope.clock import iso
 from necroscope.errors import DAMAGE_HINT
 from necroscope.query.case.surroundings import CLOSE_NS
-from necroscope.query.landmarks import extent_of
+from necroscope.query.extent import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.query.unrecorded import unrecorded
@@ -21,18 +21,18 @@ from necroscope.vocabulary.verdict import Missing, Verdict
 _BLIND = frozenset({"sensor-blind", "perf-unavailable"})
 _WATCHING = _BLIND | {"sensor-sees", "perf-started", "perf-sampling"}
 _NEEDED = (
-    ("kmsg", "symptoms, which the kernel's log tells of", "record as root, or with CAP_SYSLOG"),
+    ("kmsg", "symptoms, which come from the kernel's log", "record as root, or with CAP_SYSLOG"),
     ("perf", "who was on the cores", "record as root, or with CAP_PERFMON; necroscope record says what perf lacks"),
 )
 
 
 def held_by(snapshot: Snapshot, recorded: Window, notes: list[str]) -> Window:
-    """First and last moment that samples or the cores' counters tell about; without any of them, that of all rows."""
+    """First and last moment that samples or the cores' counters cover; without any of them, that of all rows."""
     return extent_of(snapshot, ("samples", "cores"), notes) or recorded
 
 
 def is_held(at_ns: int, held: Window) -> bool:
-    """Whether a recording tells anything about a moment, or at least about the seconds just before it."""
+    """Whether a recording has anything about a moment, or at least about the seconds just before it."""
     return held[0] <= at_ns <= held[1] + CLOSE_NS
 
 
@@ -47,8 +47,8 @@ def not_held(at_ns: int, held: Window, notes: Sequence[str]) -> Verdict:
 def unwatched(store: Store, snapshot: Snapshot, window: Window, notes: list[str]) -> Verdict | None:
     """The answer of a recorder that could not watch for symptoms, or keep what it saw; None where it could.
 
-    What it could not see for good, and not only for a while: the kernel's log, which tells of symptoms, and samples,
-    which tell who was on a core. What it could not keep: the end of its time, or most of it.
+    What it could not see for good, and not only for a while: the kernel's log, which has the symptoms, and samples,
+    which show who was on a core. What it could not keep: the end of its time, or most of it.
     """
     columns = ["at_ns", "kind", "subject", "text"]
     rows = rows_of(snapshot, "events", window, columns, lambda row: row["kind"] in _WATCHING, notes=notes)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from necroscope.config import Config
-from necroscope.diagnose.hypotheses import Catalogue, catalogue
+from necroscope.diagnose.hypotheses import Catalogue
 from necroscope.diagnose.judge import judge, orders_wanted
+from necroscope.explain.mechanism_files import hypotheses_of
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.read import read_case
 from necroscope.query.case.wanted import Orders
@@ -26,7 +27,7 @@ class Known:
     @classmethod
     def of(cls, config: Config | None, known: Catalogue | None) -> Known:
         """Those that are given, else the usual ones."""
-        hypotheses = known if known is not None else catalogue()
+        hypotheses = known if known is not None else hypotheses_of()
         return cls(config or Config(), hypotheses, Orders(*orders_wanted(hypotheses)))
 
     def case(self, store: FixedStore, symptom: Complaint, recorded: Window, others: bool = True) -> Case:

@@ -49,18 +49,18 @@ def unreported(store: FixedStore, recorded: Window, known: Known, notes: Sequenc
 
     `notes` are about what could not be read so far. Where anything could not be, nobody can say that there is none.
     """
-    told = list(notes)
-    for run in held_cores(store, recorded, known.config, told)[:_MOST_RUNS]:
+    unread = list(notes)
+    for run in held_cores(store, recorded, known.config, unread)[:_MOST_RUNS]:
         case = known.case(store, _complaint(run), recorded, others=False)
         verdict = known.verdict(case)
-        told = list(dict.fromkeys((*told, *verdict.notes)))
+        unread = list(dict.fromkeys((*unread, *verdict.notes)))
         cause = verdict.cause
-        if cause is not None and _named(cause, known.catalogue) and _somebody_waited(case, cause, run):
-            return Answer(replace(verdict, notes=tuple(told)), case)
-    if told:
-        return Answer(not_readable(told))
+        if cause is not None and _named(cause, known.catalogue) and somebody_waited(case, cause, run):
+            return Answer(replace(verdict, notes=tuple(unread)), case)
+    if unread:
+        return Answer(not_readable(unread))
     snapshot = store.snapshot()
-    blind = unwatched(store, snapshot, recorded, told)
+    blind = unwatched(store, snapshot, recorded, unread)
     return Answer(blind or _not_of_a_core(snapshot, recorded) or Verdict("no-symptom"))
 
 
@@ -85,7 +85,7 @@ def _named(cause: Cause, catalogue: Catalogue) -> bool:
     return cause.confidence >= _SURE and entry is not None and not entry.nameless
 
 
-def _somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
+def somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
     """Whether somebody else waited for the core for most of the time."""
     name = cause.process.name if cause.process else ""
     same = (one for one in case.starvations if one.run.cpu == run.cpu and one.run.overlaps(run.window))
@@ -93,7 +93,7 @@ def _somebody_waited(case: Case, cause: Cause, run: Run) -> bool:
 
 
 def held_cores(store: FixedStore, recorded: Window, config: Config, notes: list[str]) -> list[Run]:
-    """Cores that were held in the kernel, the longest first. Roll-ups tell where to look, and `notes` of damage."""
+    """Cores that were held in the kernel, the longest first. Roll-ups show where to look; `notes` gets damage."""
     window = max(recorded[0], recorded[1] - _BACK_NS), recorded[1]
     snapshot = store.snapshot(window)
     cells: set[int] = set()

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +21,8 @@ from necroscope.lab.scenario import Need, Scenario, Show
 OWN = Path(__file__).parent / "scenarios"
 SYSTEM = Path("/etc/necroscope/scenarios")
 VARIABLE = "NECROSCOPE_SCENARIOS"
+_GIVE = "give a folder with scenarios, one Python file each"
+_UNSET = f"it is in ${VARIABLE}: make it, or take it out"
 SUBJECTS = ("unit", "container", "process", "cgroup", "kernel")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
@@ -27,9 +30,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 def folders(extra: Sequence[Path] = ()) -> list[Path]:
     """Where scenarios are looked for; a later folder's scenario replaces an earlier one's of the same name."""
     named = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-    for folder in extra:
+    for folder, hint in ((folder, hint) for those, hint in ((named, _UNSET), (extra, _GIVE)) for folder in those):
         if not folder.is_dir():
-            raise BadInput(f"{folder} is no folder", "give a folder with scenarios, one Python file each")
+            raise BadInput(f"{folder} is not a folder", hint)
     return [folder for folder in (OWN, SYSTEM, *named, *extra) if folder.is_dir()]
 
 
@@ -48,7 +51,9 @@ def find(name: str, extra: Sequence[Path] = ()) -> Scenario:
     """The scenario of this name."""
     known = scenarios(extra)
     if name not in known:
-        raise BadInput(f"there is no scenario {name!r}", f"known are {', '.join(known)}")
+        near = get_close_matches(name, known)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`necroscope lab list` has them"
+        raise BadInput(f"There is no scenario {name!r}.", hint)
     return known[name]
 
 

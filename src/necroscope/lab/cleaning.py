@@ -1,6 +1,6 @@
-"""Removes what a run made, by its ledger: processes by pid and start, then what they held.
+"""Removes what a run made, by its undo log: processes by pid and start, then what they held.
 
-Everything may be gone already, and everything may be half made. What cannot be removed is told.
+Everything may be gone already, and everything may be half made. What cannot be removed is reported.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from necroscope import clock
-from necroscope.lab.undo_log import PREFIX, Entry, Ledger, place, start_of
+from necroscope.lab.undo_log import PREFIX, Entry, UndoLog, place, start_of
 
 _END_S = 5.0
 _RELEASE_S = 20.0
 _FEW = 300
 
 
-def clean_run(ledger: Ledger) -> list[str]:
-    """Remove everything in the ledger, and the ledger. What is still there is returned, in words."""
+def clean_run(undo_log: UndoLog) -> list[str]:
+    """Remove everything in the undo log, and the undo log. What is still there is returned, in words."""
     by_kind: dict[str, list[Entry]] = {}
-    for entry in ledger.entries():
+    for entry in undo_log.entries():
         by_kind.setdefault(entry.kind, []).append(entry)
     cgroups = [path for entry in by_kind.get("cgroup", []) for path in in_all_hierarchies(entry.path)]
     lift_limits(cgroups)
@@ -42,11 +43,11 @@ def clean_run(ledger: Ledger) -> list[str]:
     left += [f"folder {folder}" for folder in folders if not _remove_folder(Path(folder))]
     for entry in by_kind.get("cache", []):
         _remove_cache(Path(entry.path))
-    _forget_containers(f"{PREFIX}{ledger.run}")
+    _forget_containers(f"{PREFIX}{undo_log.run}")
     wait_for_release(cgroups)
     left += [f"cgroup {path}" for path in remove_cgroups(cgroups)]
     if not left:
-        ledger.close()
+        undo_log.close()
         with contextlib.suppress(OSError):
             place().rmdir()
     return left
@@ -57,8 +58,13 @@ def clean_run(ledger: Ledger) -> list[str]:
 
 def end_processes(entries: list[Entry]) -> list[int]:
     """Kill processes that are still the ones that were written down; the pids of those that outlive it."""
-    ends = clock.elapsed_s() + _END_S
-    while left := [entry.pid for entry in entries if entry.start and start_of(entry.pid) == entry.start]:
+    return _killed(lambda: [one.pid for one in entries if one.start and start_of(one.pid) == one.start], _END_S)
+
+
+def _killed(living: Callable[[], Iterable[int]], patience_s: float) -> list[int]:
+    """Kill processes until none of them lives; those that outlive it."""
+    ends = clock.elapsed_s() + patience_s
+    while left := list(living()):
         for pid in left:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -78,17 +84,9 @@ def members(cgroups: list[Path]) -> set[int]:
     return found - {0, os.getpid()}
 
 
-def end_members(cgroups: list[Path], patience_s: float = _END_S) -> set[int]:
-    """Kill whatever still runs in cgroups of our own; returns what outlived it."""
-    ends = clock.elapsed_s() + patience_s
-    while left := members(cgroups):
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if clock.elapsed_s() > ends:
-            return left
-        clock.sleep(0.02)
-    return set()
+def end_members(cgroups: list[Path]) -> list[int]:
+    """Kill whatever still runs in cgroups of our own; what outlived it."""
+    return _killed(lambda: members(cgroups), _END_S)
 
 
 # -- cgroups ---------------------------------------------------------------------------------------------

@@ -26,13 +26,13 @@ def orderly_end() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def undisturbed(told: Callable[[], None]) -> Iterator[None]:
-    """The block is done to its end; who wants to end it meanwhile is `told` so, and has his way afterwards."""
+def undisturbed(on_interrupt: Callable[[], None]) -> Iterator[None]:
+    """The block is done to its end; an interrupt meanwhile calls `on_interrupt`, and takes effect afterwards."""
     wanted: list[int] = []
 
     def later(number: int, _: object) -> None:
         wanted.append(number)
-        told()
+        on_interrupt()
 
     with _handled((signal.SIGINT, *_ENDS), later):
         yield

@@ -24,7 +24,7 @@ from necroscope.lab.needs import ALWAYS, NEEDS_HINT
 from necroscope.lab.scenario import Need, Scenario, Subject, Truth
 from necroscope.lab.scoring.asking import FirstAnswer
 from necroscope.lab.stage import Stage
-from necroscope.lab.undo_log import PREFIX, Entry, abandoned, one_at_a_time, open_ledger
+from necroscope.lab.undo_log import PREFIX, Entry, abandoned, one_at_a_time, open_undo_log
 
 TRUTH = "truth.json"
 # folders of recordings that are only made to be shown; a pid follows
@@ -89,7 +89,7 @@ def _missing(need: Need) -> str:
     try:
         return need.missing()
     except Exception as error:
-        return f"{need.name}, of which nobody can tell whether it is there ({type(error).__name__}: {error})"
+        return f"{need.name}, which cannot be checked ({type(error).__name__}: {error})"
 
 
 def run(
@@ -100,11 +100,13 @@ def run(
     say: Callable[[str], None] = lambda text: None,
     beside: bool = False,
     asked: bool = False,
+    followed_by: Callable[[Stage], None] | None = None,
 ) -> Outcome:
     """Play a scenario, record it, and leave the store and `truth.json` beside it. Leaves nothing else.
 
     `Unavailable` names what this machine lacks. Waits for another run that goes on, unless `beside`. With `asked`,
-    somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered.
+    somebody asks `why` as soon as there is a symptom, and the truth tells what that was answered. `followed_by` is
+    called when the incident is over, before anything of it is taken away.
     """
     if lacking := missing(scenario):
         raise Unavailable(f"{scenario.name} cannot be played here without {'; '.join(lacking)}", NEEDS_HINT)
@@ -115,7 +117,7 @@ def run(
         clean_abandoned(say)
         _make_folder(store)
         began_s = clock.elapsed_s()
-        stage, truth, shown = _play(scenario, seed, store, for_s, say, asked)
+        stage, truth, shown = _play(scenario, seed, store, for_s, say, asked, followed_by)
         document = _document(scenario, seed, stage, truth, shown)
         (store / TRUTH).write_text(json.dumps(document, indent=2) + "\n")
     return Outcome(scenario.name, seed, store, document, shown, clock.elapsed_s() - began_s)
@@ -133,21 +135,28 @@ def _make_folder(store: Path) -> None:
 
 
 def _play(
-    scenario: Scenario, seed: int, store: Path, for_s: float, say: Callable[[str], None], asked: bool
+    scenario: Scenario,
+    seed: int,
+    store: Path,
+    for_s: float,
+    say: Callable[[str], None],
+    asked: bool,
+    followed_by: Callable[[Stage], None] | None,
 ) -> tuple[Stage, Truth, tuple[Shown, ...]]:
-    ledger = open_ledger(_run_id())
+    undo_log = open_undo_log(_run_id())
     left: list[str] = []
     try:
-        ledger.add(Entry("cgroup", path=f"{PREFIX}{ledger.run}"))
+        undo_log.add(Entry("cgroup", path=f"{PREFIX}{undo_log.run}"))
         with contextlib.ExitStack() as ending:
             stage = Stage(
-                f"{scenario.name} {seed}", for_s, store / "store", ledger, ending, say, decoys.drawn(scenario), asked
+                f"{scenario.name} {seed}", for_s, store / "store", undo_log, ending, say, decoys.drawn(scenario), asked
             )
+            stage.followed_by = followed_by
             truth, shown = _to_its_end(scenario, stage)
     finally:
-        with undisturbed(lambda: _tell(say, _GOES_ON)):
-            _tell(say, "cleaning up")
-            left = clean_run(ledger)
+        with undisturbed(lambda: _say_if_possible(say, _GOES_ON)):
+            _say_if_possible(say, "cleaning up")
+            left = clean_run(undo_log)
     if left:
         raise NecroscopeError(f"the run left behind: {', '.join(left)}", "run `necroscope lab clean`")
     return stage, truth, shown
@@ -155,23 +164,23 @@ def _play(
 
 def clean_abandoned(say: Callable[[str], None] = lambda text: None) -> tuple[int, list[str]]:
     """Clean up after runs that were killed: how many there were, and what is still there."""
-    ledgers, left = abandoned(), []
+    undo_logs, left = abandoned(), []
     remove_stale_recordings(SHOWN)
-    for ledger in ledgers:
-        with undisturbed(lambda: _tell(say, _GOES_ON)):
-            _tell(say, f"cleaning up after run {ledger.run}")
-            left += clean_run(ledger)
-    return len(ledgers), left
+    for undo_log in undo_logs:
+        with undisturbed(lambda: _say_if_possible(say, _GOES_ON)):
+            _say_if_possible(say, f"cleaning up after run {undo_log.run}")
+            left += clean_run(undo_log)
+    return len(undo_logs), left
 
 
-def _tell(say: Callable[[str], None], text: str) -> None:
-    """What must go on goes on although nobody can be told: the terminal may be closed, the disk full."""
+def _say_if_possible(say: Callable[[str], None], text: str) -> None:
+    """What must go on goes on although nobody can read it: the terminal may be closed, the disk full."""
     with contextlib.suppress(OSError):
         say(text)
 
 
 def _to_its_end(scenario: Scenario, stage: Stage) -> tuple[Truth, tuple[Shown, ...]]:
-    """Play and measure. Whatever a scenario's own code does wrong is told as that."""
+    """Play and measure. A defect of the scenario's own code is reported as such."""
     try:
         truth = scenario.play(stage)
         _check(scenario, stage, truth)
@@ -197,7 +206,7 @@ def _check(scenario: Scenario, stage: Stage, truth: object) -> None:
         raise BrokeOff(scenario, f"its truth is {truth.cause!r}, and the scenario says {scenario.cause!r}")
     if truth.cause is not None and not isinstance(truth.subject, Subject):
         raise BrokeOff(scenario, "its truth has a cause and no Subject")
-    json.dumps([truth.notes, stage.told.happened, truth.process, truth.pid, truth.cpu])
+    json.dumps([truth.notes, stage.report.happened, truth.process, truth.pid, truth.cpu])
     if fallen := stage.fallen():
         raise BrokeOff(scenario, f"{', '.join(fallen)} did not live to its end")
 
@@ -210,24 +219,24 @@ def _measure(scenario: Scenario, stage: Stage) -> Iterator[Shown]:
 
 
 def _document(scenario: Scenario, seed: int, stage: Stage, truth: Truth, shown: tuple[Shown, ...]) -> dict[str, Any]:
-    told = stage.told
-    last = told.symptoms[-1] if told.symptoms else None
+    report = stage.report
+    last = report.symptoms[-1] if report.symptoms else None
     return {
         "schema": SCHEMA,
         "scenario": scenario.name,
         "seed": seed,
         "symptom": {"kind": last.kind, "at": iso(last.at_ns), "text": last.text} if last else None,
-        "symptoms": [{"kind": one.kind, "at": iso(one.at_ns), "text": one.text} for one in told.symptoms],
+        "symptoms": [{"kind": one.kind, "at": iso(one.at_ns), "text": one.text} for one in report.symptoms],
         "cpu": truth.cpu,
         "cause": truth.cause,
         "verdict": scenario.right,
         "subject": asdict(truth.subject) if truth.subject else None,
         "process": {"name": truth.process, "pid": truth.pid} if truth.process else None,
-        "decoys": told.decoys,
-        "episodes": [{"from": iso(one.began_ns), "to": iso(one.ended_ns)} for one in told.episodes],
-        "asked_at_once": _asked(told.answer),
+        "decoys": report.decoys,
+        "episodes": [{"from": iso(one.began_ns), "to": iso(one.ended_ns)} for one in report.episodes],
+        "asked_at_once": _asked(report.answer),
         "happened": {
-            **told.happened,
+            **report.happened,
             **truth.notes,
             "held_s": round(stage.held_s(), 2),
             "held_in_kernel_s": round(stage.held_s("system"), 2),

@@ -1,6 +1,6 @@
 """The stage of one run: everything a scenario needs, and the only thing it is given.
 
-What is made through a stage is written down in the run's ledger first and removed at the end, whatever happens.
+What is made through a stage is written down in the run's undo log first and removed at the end, whatever happens.
 Everything that could be learned by heart comes from `rng`, which is seeded: names, the core, delays, magnitudes.
 """
 
@@ -24,9 +24,9 @@ from necroscope.lab.environment.core_watch import CoreWatch
 from necroscope.lab.environment.recorder_child import LabRecorder
 from necroscope.lab.environment.symptom_source import UNKNOWN, Symptom, SymptomSource, starved_lines, unrelated_lines
 from necroscope.lab.names import Names
-from necroscope.lab.scoring.asking import Bystander
-from necroscope.lab.scoring.run_report import Told, Window
-from necroscope.lab.undo_log import PREFIX, Entry, Ledger, process_entry
+from necroscope.lab.scoring.asking import OnCall
+from necroscope.lab.scoring.run_report import RunReport, Window
+from necroscope.lab.undo_log import PREFIX, Entry, UndoLog, process_entry
 from necroscope.sense.environment import CONTAINER_SOCKET, SYSTEM_BUS
 from necroscope.vocabulary.event import Event
 
@@ -44,7 +44,7 @@ class Stage:
     """Made by the runner. See docs/lab.md."""
 
     def __init__(
-        self, seed: str, for_s: float, store: Path, ledger: Ledger, ending: contextlib.ExitStack,
+        self, seed: str, for_s: float, store: Path, undo_log: UndoLog, ending: contextlib.ExitStack,
         say: Callable[[str], None], decoys: Callable[[Stage], None] = lambda stage: None, asked: bool = False,
     ) -> None:  # fmt: skip
         self.rng = random.Random(seed)
@@ -53,11 +53,11 @@ class Stage:
         self.other_cpus = [cpu for cpu in self.cpus if cpu != self.cpu]
         self.store = store
         self.say = say
-        self.told = Told()
+        self.report = RunReport()
         self.cores = CoreWatch()
         self.environment: dict[str, str] = {}
         self.device = ""
-        self._ledger, self._ending = ledger, ending
+        self._undo_log, self._ending = undo_log, ending
         # how much longer than usual the run is
         self.scale = for_s / USUAL_S
         self._names = Names(self.rng)
@@ -68,8 +68,10 @@ class Stage:
         self.folder = self._folder(Path("/var/tmp"))
         self.source = SymptomSource(self.folder / "kernel.log")
         self.recorder: LabRecorder | None = None
-        self.bystander = Bystander(store, self.started) if asked else None
+        self.on_call = OnCall(store, self.started) if asked else None
         self.node: SystemdNode | None = None
+        self.followed_by: Callable[[Stage], None] | None = None
+        """What happens when the incident is over, while everything of it is still there and the recorder runs."""
 
     # -- draws -------------------------------------------------------------------------------------------
 
@@ -90,7 +92,7 @@ class Stage:
     @property
     def root_cgroup(self) -> str:
         """The name of the run's cgroup, the same in every hierarchy."""
-        return f"{PREFIX}{self._ledger.run}"
+        return f"{PREFIX}{self._undo_log.run}"
 
     def cgroup(self, path: str = "", parent: bool = False) -> Path:
         """The directory of a memory cgroup below the run's own, made if it is not there.
@@ -119,7 +121,7 @@ class Stage:
 
     def setting(self, path: str, value: str) -> None:
         """Write to a control file, such as a sysctl; the old value comes back at the end."""
-        self._ledger.add(Entry("setting", path=path, old=Path(path).read_text().strip()))
+        self._undo_log.add(Entry("setting", path=path, old=Path(path).read_text().strip()))
         Path(path).write_text(value)
 
     # -- processes ---------------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ class Stage:
             cgroups = [place for place in self._twins(str(relative)) if place.is_dir()]
         actor = actors.start(
             function, arguments, name or self.name(), cpu=cpu, nice=nice, realtime=realtime, cgroups=cgroups,
-            started=self.started, network=network.keeper if network else 0,
+            started=self.started, network=network.holder if network else 0,
         )  # fmt: skip
         self._ending.callback(actor.end)
         self._actors.append(actor)
@@ -150,7 +152,7 @@ class Stage:
 
     def started(self, pid: int) -> None:
         """Write down a process that was just started."""
-        self._ledger.add(process_entry("process", pid))
+        self._undo_log.add(process_entry("process", pid))
 
     def systemd(self, name: str = "", binds: Sequence[Path] = ()) -> SystemdNode:
         """A real systemd, booted in a cgroup of the run (`NAME` below the run's own); the recorder asks its bus.
@@ -166,7 +168,7 @@ class Stage:
             path.mkdir(parents=True, exist_ok=True)
         machine = f"{self.root_cgroup}-{name}"[:63].rstrip("-")
         for trace in TRACES:
-            self._ledger.add(Entry("folder", path=f"{trace}/{machine}"))
+            self._undo_log.add(Entry("folder", path=f"{trace}/{machine}"))
         node = self.node = self._ending.enter_context(booted(machine, own, self.started, binds))
         self.environment[SYSTEM_BUS] = str(node.bus)
         return node
@@ -176,7 +178,7 @@ class Stage:
         from necroscope.lab.environment.podman import CACHE, engine
 
         if not CACHE.exists():
-            self._ledger.add(Entry("cache", path=str(CACHE)))
+            self._undo_log.add(Entry("cache", path=str(CACHE)))
         self.cgroup(below)
         for mount in hierarchies():
             (mount / self.root_cgroup / below).mkdir(parents=True, exist_ok=True)
@@ -191,11 +193,11 @@ class Stage:
         """A network namespace, joined to ours by a veth pair."""
         from necroscope.lab.environment import network
 
-        keeper = self.spawn(network.keep)
-        keeper.answer()
-        device = f"nlab{self._ledger.run[:5]}{len(self._ledger.entries()):03x}"
-        self._ledger.add(Entry("link", path=device))
-        return network.join(keeper.pid, device, 4 * self.rng.randrange(1, 60) + 1)
+        holder = self.spawn(network.hold)
+        holder.answer()
+        device = f"nlab{self._undo_log.run[:5]}{len(self._undo_log.entries()):03x}"
+        self._undo_log.add(Entry("link", path=device))
+        return network.join(holder.pid, device, 4 * self.rng.randrange(1, 60) + 1)
 
     # -- the play ----------------------------------------------------------------------------------------
 
@@ -204,36 +206,38 @@ class Stage:
         """The recorder runs during the block: decoys and a quiet baseline before it, a few quiet seconds after it."""
         self.recorder = LabRecorder(self.store, self.source.path, self.environment, self.started)
         self._ending.callback(self.recorder.kill)
-        if self.bystander is not None:
-            self._ending.callback(self.bystander.leave)
+        if self.on_call is not None:
+            self._ending.callback(self.on_call.leave)
         self.say("the recorder starts")
         self.recorder.start()
         with self.cores.watching():
             self._decoys(self)
             began_ns = clock.now().realtime_ns
-            self.say("quiet time, with decoys: " + (", ".join(one["decoy"] for one in self.told.decoys) or "none"))
+            self.say("quiet time, with decoys: " + (", ".join(one["decoy"] for one in self.report.decoys) or "none"))
             self.sleep(self.rng.uniform(*BASELINE_S) * self.scale)
-            self.told.baseline = Window(began_ns, clock.now().realtime_ns)
+            self.report.baseline = Window(began_ns, clock.now().realtime_ns)
             yield
             self.say("quiet time after")
             self.sleep(self.rng.uniform(*AFTER_S))
+            if self.followed_by is not None:
+                self.followed_by(self)
         self.victims.hear()
-        if self.bystander is not None:
-            self.told.answer = self.bystander.finish()
+        if self.on_call is not None:
+            self.report.answer = self.on_call.finish()
         self.say("the recorder stops")
         self.recorder.stop()
 
     @contextlib.contextmanager
     def episode(self) -> Iterator[None]:
         """The block in which a core is being taken; measured by the lab itself."""
-        if self.bystander is not None:
-            self.bystander.leave()
+        if self.on_call is not None:
+            self.on_call.leave()
         began_ns = clock.now().realtime_ns
         self.say(f"core {self.cpu} is taken")
         try:
             yield
         finally:
-            self.told.episodes.append(Window(began_ns, clock.now().realtime_ns))
+            self.report.episodes.append(Window(began_ns, clock.now().realtime_ns))
 
     def symptom(self, text: str = "", *, after: tuple[float, float] = (0.2, 3.0), related: bool = True) -> Symptom:
         """After a drawn delay, a driver complains in the lab's own kernel log; without a text, one is drawn."""
@@ -241,10 +245,10 @@ class Stage:
         self.victims.hear()
         lines = [text] if text else self._lines(related)
         said = [self.source.write(line) for line in lines][-1]
-        self.told.symptoms.append(said)
+        self.report.symptoms.append(said)
         self.say(f"symptom: {said.text}")
-        if self.bystander is not None:
-            self.bystander.ask(said)
+        if self.on_call is not None:
+            self.on_call.ask(said)
         return said
 
     def mark(self, text: str, *, kind: str = "mark", subject: str = "", at_ns: int = 0) -> None:
@@ -273,14 +277,16 @@ class Stage:
 
     def decoy(self, decoy: str, **what: str) -> None:
         """Tell the truth about something that looks guilty and is not."""
-        self.told.decoys.append({"decoy": decoy, **what})
+        self.report.decoys.append({"decoy": decoy, **what})
 
     # -- measures ----------------------------------------------------------------------------------------
 
     def held_s(self, mode: str = "", cpu: int | None = None) -> float:
         """The longest time in an episode in which the core was at 95 % or more without a break, mostly in `mode`."""
         core = self.cpu if cpu is None else cpu
-        return max((self.cores.held_s(core, one.began_ns, one.ended_ns, mode) for one in self.told.episodes), default=0)
+        return max(
+            (self.cores.held_s(core, one.began_ns, one.ended_ns, mode) for one in self.report.episodes), default=0
+        )
 
     def stalled_s(self) -> float:
         """The longest time in which a victim did not run."""
@@ -296,10 +302,10 @@ class Stage:
 
     def lost(self) -> str:
         """What the recording does not hold although it happened: the last symptom. Empty where nothing is missing."""
-        from necroscope.query.landmarks import symptoms
+        from necroscope.query.events.landmarks import symptoms
         from necroscope.store.read.reader import Store
 
-        known = [one for one in self.told.symptoms if one.kind != UNKNOWN]
+        known = [one for one in self.report.symptoms if one.kind != UNKNOWN]
         if not known:
             return ""
         around = known[-1].at_ns - 5 * clock.NS, known[-1].at_ns + 5 * clock.NS
@@ -315,7 +321,7 @@ class Stage:
     def _lines(self, related: bool) -> list[str]:
         if not related:
             return unrelated_lines(self.rng, self.device)
-        stalled_s = self.told.episodes[-1].seconds if self.told.episodes else 6.0
+        stalled_s = self.report.episodes[-1].seconds if self.report.episodes else 6.0
         return starved_lines(self.rng, self.device, self.cpu, stalled_s, len(self.cpus))
 
     def _twins(self, path: str) -> list[Path]:
@@ -328,6 +334,6 @@ class Stage:
     def _folder(self, where: Path, tail: str = "") -> Path:
         path = where / f"{self.root_cgroup}{tail}"
         if not path.exists():
-            self._ledger.add(Entry("folder", path=str(path)))
+            self._undo_log.add(Entry("folder", path=str(path)))
             path.mkdir(mode=0o700)
         return path

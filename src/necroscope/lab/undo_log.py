@@ -38,8 +38,8 @@ class Entry:
     old: str = ""
 
 
-class Ledger:
-    """The ledger of one run. `add` returns only when the line is with the kernel."""
+class UndoLog:
+    """The undo log of one run. `add` returns only when the line is with the kernel."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -76,16 +76,16 @@ class Ledger:
 
 
 def place() -> Path:
-    """Where ledgers are."""
+    """Where undo logs are."""
     runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/tmp/{PREFIX}{os.geteuid()}"
     return Path("/run/necroscope-lab") if os.geteuid() == 0 else Path(runtime) / "necroscope-lab"
 
 
 @contextlib.contextmanager
 def one_at_a_time(waiting: Callable[[], None]) -> Iterator[None]:
-    """Two incidents on one machine would be each other's noise: wait in line for a run that goes on; `waiting` is told.
+    """Two incidents on one machine would be each other's noise: wait for a run that goes on; `waiting` is called.
 
-    The folder above the ledgers is locked: it stays, whoever comes and goes, and the kernel unlocks it when a run dies.
+    The folder above the logs is locked: it stays, whoever comes and goes, and the kernel unlocks it when a run dies.
     """
     place().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(place().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -100,22 +100,22 @@ def one_at_a_time(waiting: Callable[[], None]) -> Iterator[None]:
         os.close(fd)
 
 
-def open_ledger(run: str) -> Ledger:
-    """A new ledger, owned by this process."""
+def open_undo_log(run: str) -> UndoLog:
+    """A new undo log, owned by this process."""
     place().mkdir(mode=0o700, parents=True, exist_ok=True)
-    ledger = Ledger(place() / f"{run}.jsonl")
-    ledger.add(process_entry("owner", os.getpid()))
-    return ledger
+    undo_log = UndoLog(place() / f"{run}.jsonl")
+    undo_log.add(process_entry("owner", os.getpid()))
+    return undo_log
 
 
-def abandoned() -> list[Ledger]:
-    """Ledgers of runs whose runner is gone."""
-    found = [Ledger(path) for path in sorted(place().glob("*.jsonl"))] if place().is_dir() else []
-    return [ledger for ledger in found if not ledger.owned()]
+def abandoned() -> list[UndoLog]:
+    """Undo logs of runs whose runner is gone."""
+    found = [UndoLog(path) for path in sorted(place().glob("*.jsonl"))] if place().is_dir() else []
+    return [undo_log for undo_log in found if not undo_log.owned()]
 
 
 def process_entry(kind: str, pid: int) -> Entry:
-    """A process, told apart from a later one with its number."""
+    """A process, distinguished from a later one with its number."""
     return Entry(kind, pid=pid, start=start_of(pid))
 
 

@@ -94,9 +94,9 @@ def _of_metadata(segment: Segment, metadata: Any) -> list[_Group]:
     found = []
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        told = group.column(column).statistics
-        known = told is not None and told.has_min_max
-        span = (told.min, told.max) if known else (segment.from_ns, segment.to_ns)
+        statistics = group.column(column).statistics
+        known = statistics is not None and statistics.has_min_max
+        span = (statistics.min, statistics.max) if known else (segment.from_ns, segment.to_ns)
         found.append(_Group(segment, number, span, group.num_rows))
     return found
 

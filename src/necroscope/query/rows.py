@@ -33,16 +33,16 @@ def rows_of(
 
     A column that an earlier version did not write is None.
     """
-    told = [] if notes is None else notes
+    notes = [] if notes is None else notes
     found: list[Row] = []
-    for part in _newest_first(snapshot, table, window, columns, told):
+    for part in _newest_first(snapshot, table, window, columns, notes):
         at_ns = part["at_ns"].to_numpy()
         inside = np.flatnonzero((at_ns >= window[0]) & (at_ns <= window[1]))
         rows = part.take(pa.array(inside)).to_pylist() if inside.size < at_ns.size else part.to_pylist()
         found += rows if wanted is None else filter(wanted, rows)
         if len(found) > most:
-            if (note := f"of {table}, only the latest {most:,} rows were looked at") not in told:
-                told.append(note)
+            if (note := f"of {table}, only the latest {most:,} rows were looked at") not in notes:
+                notes.append(note)
             break
     return sorted(found, key=_when)[-most:]
 

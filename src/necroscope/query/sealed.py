@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from necroscope.errors import BadInput
+from necroscope.query.stopping import wanted
 from necroscope.store.format.sealed_file import UNREADABLE, SealedFile, open_sealed
 from necroscope.store.read.catalog import Segment
 from necroscope.store.read.damage_noticed import notice
@@ -30,12 +31,13 @@ def again(look: Callable[[], T]) -> T:
 
 def opened(segment: Segment, table: str, **options: Any) -> SealedFile | None:
     """The file of a table; None when the segment has no rows of it. `FileNotFoundError`: the segment is gone."""
+    wanted()
     return open_sealed(segment, table, **options)
 
 
 @contextmanager
 def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
-    """Around reading a file: damage ends the block, and `notes` tell of it. Where nobody takes notes: `BadInput`."""
+    """Around reading a file: damage ends the block and is noted. Without `notes` it is `BadInput`."""
     try:
         yield
     except FileNotFoundError:
@@ -49,6 +51,6 @@ def damage(path: Path, notes: list[str] | None) -> Iterator[None]:
 
 
 def damaged(notes: Iterable[str], *tables: str) -> list[str]:
-    """Those notes that tell of a damaged file; with `tables`, of one of these."""
+    """Those notes that are about a damaged file; with `tables`, of one of these."""
     ends = tuple(f"/{table}.parquet{_DAMAGED}" for table in tables) or _DAMAGED
     return [note for note in notes if note.endswith(ends)]

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from necroscope.sense.perf.event_names import is_time
 from necroscope.vocabulary.event import Window
 
-# Imported folded stacks: a row stands for as many samples as it weighs, and they tell no time at all.
+# Imported folded stacks: a row stands for as many samples as it weighs, and they have no time at all.
 FOLDED = "folded"
+# How much is looked at where nobody says: of samples, around an instant, and of a recording that is packed.
+DEFAULT_S = 60.0
+BEFORE_S, AFTER_S = 10.0, 2.0
+LAST_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +39,20 @@ class Select:
     def wants_cgroup(self, path: str) -> bool:
         """Whether a cgroup is one of the chosen ones or lies below one."""
         return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.cgroups)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody asked for, before it is known what was recorded; None and empty: nothing."""
+
+    from_ns: int | None = None
+    to_ns: int | None = None
+    at_ns: int | None = None
+    event: str | None = None
+    before_s: float | None = None
+    after_s: float | None = None
+    cpus: frozenset[int] = frozenset()
+    processes: tuple[str, ...] = ()
+    threads: tuple[int, ...] = ()
+    cgroups: tuple[str, ...] = ()
+    event_types: tuple[str, ...] = ()

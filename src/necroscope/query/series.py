@@ -28,7 +28,7 @@ Labels = tuple[tuple[str, str], ...]
 _Part = tuple[str, str, I64s, F64s]
 """Name and labels of a signal, when it was looked at, and its values."""
 NEAR_NS = 10 * NS
-"""How far from a window a look may be that still tells about it, where none lies within."""
+"""How far from a window a look may be and still count, where none lies within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Series:
     def rate(self, window: Window) -> float | None:
         """How fast a counter grew in a window, per second; a counter that begins anew counts from there.
 
-        From the last look before the window to the first after it; None where fewer than two looks tell.
+        From the last look before the window to the first after it; None with fewer than two looks.
         """
         low = max(0, int(np.searchsorted(self.at_ns, window[0], side="right")) - 1)
         high = min(self.at_ns.size, int(np.searchsorted(self.at_ns, window[1])) + 1)
@@ -141,8 +141,8 @@ def _values(read: Callable[[str], pa.Table | None], wanted: tuple[str, ...]) -> 
         looks = ticks.get((chunk, source))
         mine = changes.get((chunk, number))
         if looks is not None and mine is not None:
-            tick, units, told = mine
-            yield name, labels, *_filled(*looks, tick, units, told, float(scale))
+            tick, units, values = mine
+            yield name, labels, *_filled(*looks, tick, units, values, float(scale))
 
 
 def _chosen(names: pa.ChunkedArray, wanted: tuple[str, ...]) -> I64s:
@@ -207,6 +207,6 @@ def _filled(looks: I64s, at_ns: I64s, tick: I64s, units: I64s, value: F64s, scal
     place = np.searchsorted(tick, looks, side="right") - 1
     seen = place >= 0
     place = place[seen]
-    told = np.where(np.isnan(value[place]), units[place] / scale, value[place])
-    there = ~np.isinf(told)
-    return at_ns[seen][there], told[there]
+    values = np.where(np.isnan(value[place]), units[place] / scale, value[place])
+    there = ~np.isinf(values)
+    return at_ns[seen][there], values[there]

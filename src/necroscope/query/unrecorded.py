@@ -1,4 +1,4 @@
-"""What a recording cannot tell because nothing was recorded: after its last row, and for most of its time.
+"""What a recording does not hold because nothing was recorded: after its last row, and for most of its time.
 
 Only of what a recorder wrote. That it was stopped on purpose is no gap.
 """
@@ -13,7 +13,7 @@ from necroscope import clock
 from necroscope.clock import NS, iso
 from necroscope.quantity import span
 from necroscope.query.coverage import GAP_NS, joined, profiled
-from necroscope.query.landmarks import extent_of
+from necroscope.query.extent import extent_of
 from necroscope.query.rows import rows_of
 from necroscope.store import inbox
 from necroscope.store.format.frames import HEADER_BYTES
@@ -31,7 +31,7 @@ _MS_NS = 1_000_000
 
 
 def unrecorded(store: Path, snapshot: Snapshot, notes: list[str]) -> list[Missing]:
-    """What nobody can tell of a recording, whatever is in the rest of it. Empty for what no recorder wrote."""
+    """What is missing from a recording, whatever is in the rest of it. Empty for what no recorder wrote."""
     ran = _ran(snapshot, notes)
     if not ran:
         return []
@@ -86,7 +86,7 @@ def _within(snapshot: Snapshot, ran: list[tuple[int, str]], notes: list[str]) ->
         return []
     lost = f"{span((length - seen) / NS)} of {span(length / NS)}"
     what = f"what the cores did for {lost}: neither samples nor counters of that time are in the recording"
-    return [Missing(what, "`necroscope events --kind recorder-gap` tells why, where the recorder could tell")]
+    return [Missing(what, "`necroscope events --kind recorder-gap` shows why, where the recorder knew")]
 
 
 def _running(looked: Window, ran: Iterable[tuple[int, str]]) -> list[Window]:

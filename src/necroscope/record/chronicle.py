@@ -1,8 +1,8 @@
-"""From looks to events: what happened between two looks at the same thing, told once.
+"""From looks to events: what happened between two looks at the same thing, reported once.
 
 A symptom of the kernel's log, starts, failures and restarts of a unit, restarts of a container, a sensor that stopped
-seeing or sees again. Looks tell how things stand; the timeline wants what happened. The kernel's log outlives a
-recorder: what an earlier one told of it is not told again.
+seeing or sees again. Looks show how things stand; the timeline wants what happened. The kernel's log outlives a
+recorder: what an earlier one reported of it is not reported again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from necroscope import clock
 from necroscope.clock import NS, ClockReading
 from necroscope.errors import NecroscopeError
-from necroscope.query import landmarks
+from necroscope.query.events import landmarks
 from necroscope.sense.log.kernel_log import KernelLog
 from necroscope.sense.log.symptom_event import symptom_event
 from necroscope.sense.sensor import Look
@@ -33,16 +33,16 @@ _STORED_KEPT = 20_000
 
 
 class Chronicle:
-    """Remembers the last look at each thing, and the newest symptoms. `told` is what an earlier recorder told."""
+    """Remembers the last look at each thing, and the newest symptoms. `stored` is what an earlier recorder reported."""
 
-    def __init__(self, told: Iterable[Event] = ()) -> None:
+    def __init__(self, stored: Iterable[Event] = ()) -> None:
         self._restarts: dict[tuple[str, str], int] = {}
         self._units: dict[str, UnitState] = {}
         self._asked: set[str] = set()
         self._unseen: dict[str, frozenset[str]] = {}
-        self._told: deque[Symptom] = deque(maxlen=_SYMPTOMS_KEPT)
+        self._reported: deque[Symptom] = deque(maxlen=_SYMPTOMS_KEPT)
         self._stored: dict[tuple[str, ...], list[int]] = {}
-        for event in told:
+        for event in stored:
             self._stored.setdefault(_words(event), []).append(event.at_ns)
 
     def events(self, looks: Iterable[Look]) -> list[Event]:
@@ -65,7 +65,7 @@ class Chronicle:
         yield from self._sight(look)
 
     def _unit(self, look: Look, unit: UnitState) -> Iterator[Event]:
-        """Starts and failures stand where systemd says they happened; of several in a row, the last one is told."""
+        """Starts and failures stand where systemd says they happened; of several in a row, the last one is reported."""
         before = self._units.get(unit.name)
         self._units[unit.name] = unit
         if _more(before, unit, "starts"):
@@ -81,10 +81,10 @@ class Chronicle:
         yield from self._restarted(look, "unit-restart", unit.name, unit.restarts, _unit_text(unit))
 
     def _symptom(self, symptom: Symptom) -> Iterator[Event]:
-        """A symptom may come again when more of its lines have come; it is told again only as another kind."""
-        if any(_same(symptom, told) for told in self._told):
+        """A symptom may come again when more of its lines have come; it is reported again only as another kind."""
+        if any(_same(symptom, reported) for reported in self._reported):
             return
-        self._told.append(symptom)
+        self._reported.append(symptom)
         event = symptom_event(symptom)
         if not self._is_stored(event):
             yield event
@@ -109,7 +109,7 @@ class Chronicle:
             yield Event(look.at_ns, "sensor-sees", "recorder", look.sensor)
 
 
-def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
+def reported_since_boot(store: Path, now: ClockReading) -> list[Event]:
     """What a store has of the kernel's log of this boot, the latest of it; nothing when it cannot be read."""
     window = now.from_boottime(0) - NS, now.realtime_ns
     try:
@@ -120,7 +120,7 @@ def told_since_boot(store: Path, now: ClockReading) -> list[Event]:
 
 
 def _words(event: Event) -> tuple[str, ...]:
-    """What two tellings of one symptom share: the count of its repeats may have grown."""
+    """What two reports of one symptom share: the count of its repeats may have grown."""
     return event.kind, event.source, event.subject, event.text
 
 

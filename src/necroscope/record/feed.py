@@ -1,10 +1,10 @@
 """perf and its decoder, in a thread of their own: rows come out, whatever happens to perf.
 
 perf that dies, hangs or lost track of CPUs that came or went is started again, each time after a longer pause, and at
-once where its end told what the next must do without; the time without samples in between is told as a gap, from the
-last sample of one perf to the first of the next. What perf and the kernel lack is told once for each thing. Between
-the recorder and perf stand two bounded queues: when the disk stalls, the kernel's rings fill up last, and what is lost
-then is counted by the kernel and told.
+once where its end showed what the next must do without; the time without samples in between is recorded as a gap, from
+the last sample of one perf to the first of the next. What perf and the kernel lack is reported once for each thing.
+Between the recorder and perf stand two bounded queues: when the disk stalls, the kernel's rings fill up last, and what
+is lost then is counted by the kernel and reported.
 """
 
 from __future__ import annotations
@@ -181,15 +181,15 @@ class PerfFeed:
                 said = first_sentence(session.said)
                 reason = f"{reason}: {said}" if said else reason
             self._silence.began(reason)
-            self._tell("perf-ended", reason)
+            self._report("perf-ended", reason)
 
     def _tell_start(self, lacking: tuple[str, ...]) -> None:
-        """Each thing that is missing is told once, at the first perf that does without it."""
-        self._tell("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
+        """Each thing that is missing is reported once, at the first perf that does without it."""
+        self._report("perf-started", f"missing: {len(lacking)}" if lacking else "with all options")
         for sentence in lacking:
             if sentence not in self._lacks:
                 self._lacks.add(sentence)
-                self._tell("perf-lacks", sentence)
+                self._report("perf-lacks", sentence)
 
     def _end_names(self, symbols: Symbols) -> None:
         self._tell_names()
@@ -204,11 +204,11 @@ class PerfFeed:
                 self._events.put(event)
 
     def _failed(self, complaint: str) -> None:
-        """The same complaint, again and again, is told once."""
+        """A complaint that comes again and again is reported once."""
         self._silence.began(complaint)
         if complaint != self._complaint:
             self._complaint = complaint
-            self._tell("perf-unavailable", complaint)
+            self._report("perf-unavailable", complaint)
 
     def _pump(self, session: PerfSession, decoder: Decoder, cpus: int | None) -> str:
         while not self._stop.is_set():
@@ -234,7 +234,7 @@ class PerfFeed:
         self.sampled.add(rows)
         self._tell_gap(self._silence.heard(rows))
         if self._asked and (sampled := _sampled(rows)):
-            self._tell("perf-sampling", _sampling(self._asked, sampled))
+            self._report("perf-sampling", _sampling(self._asked, sampled))
             self._asked = ""
         while rows:
             try:
@@ -245,7 +245,7 @@ class PerfFeed:
             else:
                 return
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _report(self, kind: str, text: str) -> None:
         self._events.put(own_event(clock.now().realtime_ns, kind, text, "perf"))
 
     def _tell_gap(self, found: tuple[int, int, str] | None) -> None:

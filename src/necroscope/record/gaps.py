@@ -1,8 +1,8 @@
-"""What was not recorded, told: from when to when, and why.
+"""What was not recorded: from when to when, and why.
 
 A gap is an event `recorder-gap` at the time where it begins; its fields name both ends. There are those between two
 recorders (here), between two perfs (`Silence`), of looks that came late (`timeline.py`), and of rows that the disk did
-not take (the store tells those itself).
+not take (the store reports those itself).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from necroscope.vocabulary.event_sentence import in_words
 STARTED, STOPPED, GAP, BOOT = "recorder-started", "recorder-stopped", "recorder-gap", "boot"
 OWN_SOURCE = "recorder"
 
-# A recorder told its boot when it began; further back than this nobody looks for that.
+# A recorder writes its boot when it begins; it is looked for no further back than this.
 _SEGMENTS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class PreviousRecorder:
     """The recorder before this one: its last look, and what is known of its boot and of its end."""
 
     last_ns: int
@@ -51,12 +51,12 @@ def gap(from_ns: int, to_ns: int, subject: str, why: str) -> Event:
 
 
 def stuck(from_ns: int, to_ns: int, why: str) -> Event:
-    """The disk took nothing for a while. What had to be dropped meanwhile is a gap, and told by the store."""
+    """The disk took nothing for a while. What had to be dropped meanwhile is a gap, which the store reports."""
     return Event(from_ns, "store-stuck", OWN_SOURCE, "store", reason=why, from_ns=from_ns, to_ns=to_ns)
 
 
 def own_event(at_ns: int, kind: str, text: str, subject: str = "recorder") -> Event:
-    """Something that the recorder tells of itself."""
+    """Something that the recorder reports about itself."""
     return Event(at_ns, kind, OWN_SOURCE, subject, text)
 
 
@@ -92,7 +92,7 @@ class Silence:
 
 
 def since_the_last(store: Path, host: Host, now: ClockReading) -> list[Event]:
-    """What to tell about the time since an earlier recorder wrote this store; nothing when there was none."""
+    """What to report about the time since an earlier recorder wrote this store; nothing when there was none."""
     try:
         before = _before(store)
     except (*UNREADABLE, NecroscopeError):
@@ -113,7 +113,7 @@ def _hole(from_ns: int, to_ns: int, why: str) -> Event:
     return in_words(Event(to_ns, GAP, OWN_SOURCE, "recorder", reason=why))
 
 
-def _rebooted(before: Before, boot_id: str, booted_ns: int) -> bool:
+def _rebooted(before: PreviousRecorder, boot_id: str, booted_ns: int) -> bool:
     if before.boot_id and boot_id:
         return before.boot_id != boot_id
     return before.last_ns < booted_ns
@@ -122,10 +122,10 @@ def _rebooted(before: Before, boot_id: str, booted_ns: int) -> bool:
 def _boot(host: Host, now: ClockReading) -> Event:
     """This boot, at the time that the kernel names, which is rounded to a second."""
     try:
-        told_s = parse_stat(host.read("/proc/stat")).boot_time_s
+        boot_s = parse_stat(host.read("/proc/stat")).boot_time_s
     except NecroscopeError:
-        told_s = None
-    at_ns = now.from_boottime(0) if told_s is None else told_s * NS
+        boot_s = None
+    at_ns = now.from_boottime(0) if boot_s is None else boot_s * NS
     return Event(at_ns, BOOT, OWN_SOURCE, "host", uncertainty_ns=NS, boot=_boot_id(host))
 
 
@@ -134,15 +134,15 @@ def _boot_id(host: Host) -> str:
     return "" if found == UNKNOWN else found
 
 
-def _before(store: Path) -> Before | None:
+def _before(store: Path) -> PreviousRecorder | None:
     last_ns: int | None = None
     for ticks, events in _newest_first(store):
         if last_ns is None:
             last_ns = _last_look(ticks)
-        if last_ns is not None and (told := _last_told(events)):
-            kind, boot = told
-            return Before(last_ns, boot, kind == STOPPED)
-    return None if last_ns is None else Before(last_ns)
+        if last_ns is not None and (latest := _last_own_event(events)):
+            kind, boot = latest
+            return PreviousRecorder(last_ns, boot, kind == STOPPED)
+    return None if last_ns is None else PreviousRecorder(last_ns)
 
 
 def _newest_first(store: Path) -> Iterator[tuple[pa.Table | None, pa.Table | None]]:
@@ -159,7 +159,7 @@ def _last_look(ticks: pa.Table | None) -> int | None:
     return max(own)[2] if own else None
 
 
-def _last_told(events: pa.Table | None) -> tuple[str, str] | None:
+def _last_own_event(events: pa.Table | None) -> tuple[str, str] | None:
     rows = events.select(["at_ns", "kind", "boot"]).to_pylist() if events is not None else []
     own = [(row["at_ns"], row["kind"], row["boot"] or "") for row in rows if row["kind"] in (STARTED, STOPPED)]
     return max(own)[1:] if own else None

@@ -32,7 +32,7 @@ class Keeps(Protocol):
 
 
 def keep_rows(writer: Keeps, rows: Iterable[Row], offset_ns: int | Offsets) -> int:
-    """Store the rows; `offset_ns` makes UTC of their times. Returns how many records are told to be lost."""
+    """Store the rows; `offset_ns` makes UTC of their times. Returns how many records are reported as lost."""
     lost = 0
     events: list[Event] = []
     rows = list(rows)

@@ -1,7 +1,7 @@
 """The flight recorder's loop: every second the sensors, whatever perf has brought, then a flush.
 
 One thread writes. Looks fall on whole seconds of the wall clock; how long things take is counted on the monotonic one,
-so that a step of the wall clock neither hurries nor holds up anything (`timeline.py`). What was missed is told
+so that a step of the wall clock neither hurries nor holds up anything (`timeline.py`). What was missed is reported
 (`gaps.py`).
 """
 
@@ -20,7 +20,7 @@ from necroscope.record.budget.own_cost import OwnCost
 from necroscope.record.budget.own_use import OwnUse
 from necroscope.record.budget.shedding import SIGNALS as SHEDDING
 from necroscope.record.budget.shedding import Shedding, switches
-from necroscope.record.chronicle import Chronicle, told_since_boot
+from necroscope.record.chronicle import Chronicle, reported_since_boot
 from necroscope.record.feed import PerfFeed
 from necroscope.record.gaps import OWN_SOURCE, STARTED, STOPPED, hello, since_the_last, stuck
 from necroscope.record.observer import Nobody, Observer
@@ -69,7 +69,7 @@ class RecorderStatus:
 
 
 class Recorder:
-    """Records until told to stop. The writer is not closed here."""
+    """Records until asked to stop. The writer is not closed here."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Recorder:
         self._observer = observer or Nobody()
         writer.on_events = self._observer.happened
         self._sampler = Sampler(host, fast, slow)
-        self._chronicle = Chronicle(told_since_boot(writer.folder, clock.now()))
+        self._chronicle = Chronicle(reported_since_boot(writer.folder, clock.now()))
         self._own = OwnCost(host)
         self._began_s = clock.elapsed_s()
         self._began_ns = clock.now().realtime_ns
@@ -219,7 +219,7 @@ class Recorder:
         if writer.trouble:
             self._stuck = self._stuck or (now_ns, writer.trouble)
         elif self._stuck is not None:
-            # Told afterwards: what is added while rows wait is the first to be dropped.
+            # Reported afterwards: what is added while rows wait is the first to be dropped.
             self._writer.add_events([stuck(self._stuck[0], now_ns, self._stuck[1])])
             self._stuck = None
 

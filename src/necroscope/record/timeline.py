@@ -1,7 +1,7 @@
 """One time line: CLOCK_MONOTONIC stamps become UTC, also across steps of the wall clock and sleep of the machine.
 
 The pair of clocks is read at every turn. A stamp from before a step is placed with the pair that held then. What the
-clocks show beside time is told: a step, sleep, and turns that came much too late.
+clocks show besides the time becomes events: a step, sleep, and turns that came much too late.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Timeline:
         self._earlier: deque[tuple[int, int]] = deque(maxlen=_STEPS)
 
     def turn(self, now: ClockReading) -> list[Event]:
-        """Take the clocks of this turn; what they tell."""
+        """Take the clocks of this turn; the events that they show."""
         before, self._before = self._before, now
         moved_ns = _offset(now) - self._offset_ns
         if abs(moved_ns) > STEP_NS:
             self._earlier.append((before.monotonic_ns, self._offset_ns))
         self._offset_ns = _offset(now)
-        return _told(before, now, moved_ns)
+        return _clock_events(before, now, moved_ns)
 
     def offsets(self, at_ns: NDArray[np.int64]) -> NDArray[np.int64] | int:
         """What to add to CLOCK_MONOTONIC stamps so that they are UTC."""
@@ -54,7 +54,7 @@ def _offset(now: ClockReading) -> int:
     return now.realtime_ns - now.monotonic_ns
 
 
-def _told(before: ClockReading, now: ClockReading, moved_ns: int) -> list[Event]:
+def _clock_events(before: ClockReading, now: ClockReading, moved_ns: int) -> list[Event]:
     events = []
     slept_ns = (now.boottime_ns - now.monotonic_ns) - (before.boottime_ns - before.monotonic_ns)
     stepped_ns = moved_ns - slept_ns

@@ -1,4 +1,4 @@
-"""Frames that have no name, told: how many and why, and whose files are left alone for how long."""
+"""Reports of frames without a name: how many and why, and whose files are left alone for how long."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Unresolved:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._total: Counter[Refusal] = Counter()
-        self._told: Counter[Refusal] = Counter()
+        self._reported: Counter[Refusal] = Counter()
         self._next_s = clock.elapsed_s() + _FIRST_S
 
     def take(self, names: LiveNames) -> Iterator[Event]:
@@ -47,10 +47,10 @@ class Unresolved:
             yield from self.rest()
 
     def rest(self) -> Iterator[Event]:
-        """What was not told yet, now."""
+        """What was not reported yet, now."""
         self._next_s = clock.elapsed_s() + _EVERY_S
-        fresh = Counter({reason: count for reason, count in (self._total - self._told).items() if reason in ODD})
-        self._told = self._total.copy()
+        fresh = Counter({reason: count for reason, count in (self._total - self._reported).items() if reason in ODD})
+        self._reported = self._total.copy()
         if fresh:
             parts = "; ".join(f"{count:,} because {SENTENCES[reason]}" for reason, count in fresh.most_common())
             at_ns = clock.now().realtime_ns

@@ -6,21 +6,20 @@ left alone for the window, so that the scan does not measure itself; then every 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from necroscope import clock
 from necroscope.config import Config
 from necroscope.diagnose.engine import diagnose, rules
 from necroscope.errors import Unavailable
 from necroscope.scan.facts import facts
+from necroscope.scan.meter import Meter
 from necroscope.sense.host import Host
 from necroscope.sense.log.symptoms import catalogue
 from necroscope.sense.registry import scanned
 from necroscope.sense.sensor import Sensor, look
 from necroscope.store.memory import MemoryStore
-from necroscope.vocabulary.model import Census, Cost, HostIdentity, ScanReport
+from necroscope.vocabulary.model import Census, HostIdentity, ScanReport
 
 WINDOW_S = 0.25
 # From this window on it is worth counting zombies twice, to see them grow.
@@ -42,7 +41,7 @@ class Scanner:
         self._config = config
         self._sensors = tuple(sensor() for sensor in scanned()) if sensors is None else tuple(sensors)
         self._store = MemoryStore()
-        self._meter = _Meter(whole_process)
+        self._meter = Meter(whole_process)
         self._looked = False
 
     def scan(self, window_s: float = WINDOW_S) -> ScanReport:
@@ -74,31 +73,6 @@ class Scanner:
             cost=self._meter.read(),
             captured=self._host.captured,
         )
-
-
-class _Meter:
-    """What looking cost since the last reading; with `whole_process`, the first one counts from its start."""
-
-    def __init__(self, whole_process: bool) -> None:
-        self._wall_s = clock.elapsed_s() - (clock.process_age_s() if whole_process else 0.0)
-        self._cpu = (0.0, 0.0) if whole_process else clock.cpu_s()
-
-    def read(self) -> Cost:
-        wall_s, (user_s, kernel_s) = clock.elapsed_s(), clock.cpu_s()
-        cost = Cost(
-            wall_s=wall_s - self._wall_s,
-            cpu_s=user_s + kernel_s - sum(self._cpu),
-            kernel_s=kernel_s - self._cpu[1],
-            rss_bytes=peak_rss_bytes(),
-        )
-        self._wall_s, self._cpu = wall_s, (user_s, kernel_s)
-        return cost
-
-
-def peak_rss_bytes() -> int:
-    """The most memory this program held. (`ru_maxrss` would count what its parent held before it was started.)"""
-    match = re.search(rb"^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_bytes(), re.MULTILINE)
-    return int(match[1]) * 1024 if match else 0
 
 
 def _now_ns(host: Host) -> int:

@@ -144,6 +144,19 @@ class Host:
             raise _unavailable(path, error) from error
         return self.read(path, 4096).decode("utf-8", "replace").strip()
 
+    def target(self, path: str) -> str | None:
+        """Where a link points, unfollowed; None for what is no link, or not there. Also of a captured tree."""
+        try:
+            if not self.captured:
+                return os.readlink(path)  # noqa: PTH115
+            folder, name = self._parent(path)
+            try:
+                return os.readlink(name, dir_fd=folder)
+            finally:
+                os.close(folder)
+        except (OSError, Unavailable):
+            return None
+
     def live_path(self, path: str) -> Path:
         """The real path of something that only a live host has (a socket, a device)."""
         if self.captured:

@@ -39,7 +39,7 @@ def oklch(lightness: float, chroma: float, hue: float) -> Rgb:
 
 
 def lab(colour: Rgb) -> Lab:
-    """Where a colour lies among those that eyes tell apart."""
+    """Where a colour lies among those that eyes can distinguish."""
     red, green, blue = (_decoded(part) for part in colour)
     long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
     medium = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)

@@ -35,6 +35,9 @@ TYPED = (
 )
 """The fields that an event may leave open, in the order of the store's columns."""
 
+SHORT_ID = 7
+"""Hexadecimal digits of a short id."""
+
 SYMPTOM_SOURCES = ("kmsg", "dmesg", "journal", "ray", "mark")
 """Who tells of trouble, among the sources of events: others, in their words."""
 
@@ -86,12 +89,22 @@ class Event:
         return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
     @property
+    def short_id(self) -> str:
+        """The beginning of the id in hexadecimal, which names the event wherever an id is asked for."""
+        return short_id(self.id)
+
+    @property
     def fields(self) -> dict[str, Any]:
         """What it says, by name; what it leaves open is absent."""
         typed = zip(TYPED, _typed(self), strict=True)
         return dict(zip(_BASIC, _basic(self), strict=True)) | {
             name: value for name, value in typed if value not in (None, "")
         }
+
+
+def short_id(number: int) -> str:
+    """The short form of an event's id: in a recording of a thousand events, two share one with a chance of 1 to 500."""
+    return f"{number:016x}"[:SHORT_ID]
 
 
 def event_of(row: Mapping[str, Any]) -> Event:

@@ -150,3 +150,19 @@ _OWN: dict[str, Callable[[Event], str]] = {
     "retention": _went,
     "sensor-sees": _sees,
 }
+
+_WORDED = (
+    "perf-started",
+    "perf-ended",
+    "perf-unavailable",
+    "perf-lacks",
+    "perf-sampling",
+    "store-lost",
+    "store-damaged",
+    "recorder-sheds",
+    "recorder-recovers",
+    "sensor-blind",
+    "verdict",
+)
+OWN_KINDS = frozenset({*_OWN, *_WORDED})
+"""Kinds of events that a recorder writes itself; docs/recording.md describes them."""

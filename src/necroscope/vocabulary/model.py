@@ -395,9 +395,19 @@ class ScanReport:
     captured: bool = False
 
     @property
+    def blind(self) -> tuple[str, ...]:
+        """What could not be seen without which nobody can call a node healthy. A captured host may come without log."""
+        uncounted = self.census is None or self.census.zombies is None
+        unread = not self.captured and any(one.rule == "kernel-log" for one in self.diagnosis.skipped)
+        return (
+            *(["zombies could not be counted"] if uncounted else []),
+            *(["the kernel log could not be read"] if unread else []),
+        )
+
+    @property
     def inconclusive(self) -> bool:
-        """True when nothing was found wrong and zombies could not even be counted."""
-        return not self.sick and (self.census is None or self.census.zombies is None)
+        """True when nothing was found wrong by somebody who was blind."""
+        return not self.sick and bool(self.blind)
 
     @property
     def sick(self) -> bool:

@@ -63,13 +63,18 @@ def test_what_cannot_be_played_is_refused_with_its_need(necroscope: Program, own
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("lab", "run", "nothing"), "there is no scenario 'nothing'"),
-        (("lab", "describe", "nothing"), "there is no scenario 'nothing'"),
-        (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is no folder"),
+        (("lab", "run", "nothing"), "There is no scenario 'nothing'"),
+        (("lab", "describe", "seed-incident"), "did you mean seeds-incident"),
+        (("lab", "describe", "nothing"), "There is no scenario 'nothing'"),
+        (("lab", "list", "--scenarios", "/nowhere/at/all"), "/nowhere/at/all is not a folder"),
         (("lab", "score", "--seeds", "1,x"), "'1,x' are no seeds"),
         (("lab", "score", "--seeds", "9-1", "--recorded", "/nowhere/at/all"), "'9-1' are no seeds"),
         (("lab", "score", "--seeds", "1-99999999999"), "'1-99999999999' are too many seeds; 10,000 are the most"),
         (("lab", "score", "--recorded", "/nowhere/at/all"), "/nowhere/at/all holds no recorded runs"),
+        (("lab", "score", "--recorded", "/tmp", "--for", "45s"), "and --for would be ignored"),
+        (("lab", "score", "--recorded", "/tmp", "--store", "/tmp/x"), "and --store would be ignored"),
+        (("lab", "score", "--recorded", "/tmp", "--scenarios", "/tmp"), "and --scenarios would be ignored"),
+        (("lab", "score", "--recorded", "/tmp", "--disposable-machine"), "--disposable-machine would be ignored"),
     ],
 )
 def test_bad_usage(necroscope: Program, arguments: tuple[str, ...], message: str) -> None:
@@ -179,7 +184,7 @@ def test_clean_with_nothing_to_clean(necroscope: Program) -> None:
             {"schema": "necroscope.lab.truth/2"},
             "is a 'necroscope.lab.truth/2', this version reads",
         ),
-        ({"happened": {}}, "is damaged, or does not tell the truth of a run"),
+        ({"happened": {}}, "is damaged, or is not the truth of a run"),
         ({"happened": {"shown": [{"text": "light", "value": "0.25", "unit": "lux", "ok": False}]}}, "is damaged"),
         ({"cause": "user-hog"}, "is damaged"),
         ({"symptom": {"kind": "nic-reset"}}, "is damaged"),

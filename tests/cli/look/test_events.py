@@ -14,9 +14,11 @@ from necroscope.vocabulary.event import Event
 from stage.program import Program
 from stage.recorded import START_NS, Sample
 
+INCIDENT = Path(__file__).parents[2] / "incidents" / "seeds-incident.ncb"
 NOW_NS = clock.now().realtime_ns
 OLD = Event(NOW_NS - 7200 * NS, "nic-reset", "kmsg", "eth0", "ena: reset \x1b[2J", uncertainty_ns=2 * NS)
 NEW = Event(NOW_NS - 60 * NS, "restart", "systemd", "a.service", "restarted for the 5th time")
+BORN = [Event(NOW_NS - 50 * NS + n, "cgroup-mkdir", "perf", f"/a/{n}", cgroup=n, hierarchy=0) for n in (1, 2)]
 MARK = Event(NOW_NS - 30 * NS, "job-failed", "mark", "job 4711", "job 4711 failed")
 
 
@@ -24,7 +26,7 @@ MARK = Event(NOW_NS - 30 * NS, "job-failed", "mark", "job 4711", "job 4711 faile
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("store")
     writer = Writer(folder)
-    writer.add_events([NEW, OLD])
+    writer.add_events([NEW, OLD, *BORN])
     writer.close()
     put(folder, MARK)
     return folder
@@ -36,6 +38,8 @@ def test_the_document(necroscope: Program, store: Path) -> None:
     assert [event["id"] for event in document["events"]] == [str(event.id) for event in (OLD, NEW, MARK)]
     assert document["events"][1] == {
         "id": str(NEW.id),
+        "short_id": f"{NEW.id:016x}"[:7],
+        "symptom": False,
         "at": clock.iso(NEW.at_ns)[:-1] + f"{NEW.at_ns % 1_000_000:06d}Z",
         "at_ns": NEW.at_ns,
         "kind": "restart",
@@ -44,15 +48,79 @@ def test_the_document(necroscope: Program, store: Path) -> None:
         "text": "restarted for the 5th time",
         "uncertainty_ns": 0,
     }
-    assert document["notes"] == []
+    assert [event["symptom"] for event in document["events"]] == [True, False, True]
+    assert (document["notes"], document["left_out"]) == ([], {"cgroup-mkdir": 2})
 
 
 def test_lines_for_people(necroscope: Program, store: Path) -> None:
-    lines = necroscope("events", "--store", store, columns=160).out.splitlines()
-    assert lines[0].startswith("~" + clock.iso(OLD.at_ns))
+    ran = necroscope("events", "--store", store, columns=40)
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("▲~" + clock.iso(OLD.at_ns))
     assert "ena: reset \\x1b[2J" in lines[0]
-    assert " ".join(lines[1].split()) == f"{clock.iso(NEW.at_ns)} restart a.service restarted for the 5th time"
+    short = f"{NEW.id:016x}"[:7]
+    assert lines[1] == f"  {clock.iso(NEW.at_ns)}  {short}  restart  a.service  restarted for the 5th time"
     assert len(lines) == 3
+    assert ran.err == "necroscope: not shown: 2 cgroup-mkdir (--all shows them)\n"
+
+
+def test_what_cgroups_did_is_listed_on_request(necroscope: Program, store: Path) -> None:
+    for options in (("--all",), ("--kind", "cgroup-mkdir")):
+        ran = necroscope("events", "--store", store, *options)
+        assert (sum("cgroup-mkdir" in line for line in ran.out.splitlines()), ran.err) == (2, "")
+    assert len(necroscope("events", "--store", store, "--all", "--json").document["events"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        (("why", "--brief"), "Symptom: nic-tx-timeout of eth1 at 2026-11-16T21:37:05.275Z"),
+        (("top",), "around nic-tx-timeout eth1"),
+        (("flame",), "2026-11-16 21:36:55.275 to 21:37:07.275 UTC"),
+        (("heatmap",), "2026-11-16 21:36:55.275 to 21:37:07.275 UTC"),
+        (("export", "--format", "folded", "-o", "-"), "around nic-tx-timeout eth1"),
+    ],
+    ids=lambda part: part[0] if isinstance(part, tuple) else "",
+)
+def test_other_verbs_take_a_short_id(necroscope: Program, verb: tuple[str, ...], words: str) -> None:
+    ran = necroscope(*verb, "--bundle", INCIDENT, "--event", "fa6e1d3")
+    assert ran.code in (0, 1)
+    assert words in " ".join((ran.out + ran.err).split())
+
+
+def test_an_event_that_is_none_is_answered_with_what_there_is(necroscope: Program, store: Path) -> None:
+    for verb in ("why", "top"):
+        ran = necroscope(verb, "--store", store, "--event", "nic-rest")
+        assert (ran.code, ran.out) == (2, "")
+        assert "has no event nic-rest.\n  hint: kinds of events there: nic-reset, " in ran.err
+
+
+def test_no_more_than_a_screen_or_two_for_an_incident(necroscope: Program) -> None:
+    ran = necroscope("events", "--bundle", INCIDENT)
+    assert len(ran.out.splitlines()) < 50
+    assert "not shown: 536 cgroup-mkdir, 425 cgroup-release, 531 cgroup-rmdir" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 1),
+        (("--kind", "restart"), 0),
+        (("--kind", "oom-kill"), 0),
+        (("--since", "2020-01-01", "--until", "2020-01-02"), 3),
+    ],
+)
+def test_the_exit_code_tells_whether_somebody_complained(
+    necroscope: Program, store: Path, options: tuple[str, ...], code: int
+) -> None:
+    for quiet in ((), ("-q",)):
+        assert necroscope("events", "--store", store, *options, *quiet).code == code
+
+
+def test_a_time_that_was_not_recorded_is_not_a_quiet_time(necroscope: Program, store: Path) -> None:
+    ran = necroscope("events", "--store", store, "--since", "2020-01-01", "--until", "2020-01-02")
+    assert ran.out == ""
+    assert "Nothing of that time was recorded" in ran.err
+    assert f"the recording goes from {clock.iso(OLD.at_ns)}" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -62,7 +130,7 @@ def test_lines_for_people(necroscope: Program, store: Path) -> None:
         (("--since", "-3h", "--until", "-1h"), ["nic-reset"]),
         (("--kind", "nic-reset"), ["nic-reset"]),
         (("--kind", "nic-reset", "--kind", "job-failed"), ["nic-reset", "job-failed"]),
-        (("--kind", "' or true --"), []),
+        (("--kind", "oom-kill"), []),
     ],
 )
 def test_filters(necroscope: Program, store: Path, arguments: tuple[str, ...], kinds: list[str]) -> None:
@@ -71,8 +139,16 @@ def test_filters(necroscope: Program, store: Path, arguments: tuple[str, ...], k
 
 
 def test_none(necroscope: Program, store: Path) -> None:
-    assert necroscope("events", "--store", store, "--kind", "x").out == "no events\n"
+    assert necroscope("events", "--store", store, "--kind", "oom-kill").out == "no events\n"
     assert necroscope("events", "--store", store, "-q").out == ""
+
+
+@pytest.mark.parametrize("kind", ["x", "' or true --", "nic-rest", "periodic-bursts"])
+def test_a_kind_that_nobody_knows_is_a_mistake(necroscope: Program, store: Path, kind: str) -> None:
+    ran = necroscope("events", "--store", store, "--kind", kind)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"has no event of kind {kind}." in ran.err
+    assert "nic-reset" in ran.err
 
 
 def test_a_window_that_ends_before_it_begins(necroscope: Program, store: Path) -> None:
@@ -85,7 +161,7 @@ def test_a_window_that_ends_before_it_begins(necroscope: Program, store: Path) -
 def test_a_time_that_is_none(necroscope: Program, store: Path) -> None:
     ran = necroscope("events", "--store", store, "--since", "yesterday")
     assert ran.code == 2
-    assert "is no time" in ran.err
+    assert "is not a valid time" in ran.err
 
 
 # -- patterns ------------------------------------------------------------------------------------------------------
@@ -124,7 +200,7 @@ def test_patterns_are_told_when_asked_for(necroscope: Program, bursts: Path) -> 
 
 def test_patterns_stand_among_the_events(necroscope: Program, bursts: Path) -> None:
     lines = necroscope("events", "--store", bursts, "--patterns", columns=160).out.splitlines()
-    assert [line.split()[1] for line in lines] == ["periodic-bursts", "single-core-saturation"]
+    assert [line.split()[2] for line in lines] == ["periodic-bursts", "single-core-saturation"]
     assert "cpu 2" in lines[1]
     only = necroscope(
         "events", "--store", bursts, "--patterns", "--kind", "periodic-bursts", columns=160

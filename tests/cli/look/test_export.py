@@ -84,7 +84,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(necroscope: Program, store: Path
     ran = necroscope("export", "--format", "folded", "-o", file, "--store", store, "--cpu", "99")
     assert (ran.code, file.read_text()) == (2, "before\n")
     assert "There are no samples in" in ran.err
-    assert "hint: the recording goes from 2026-01-02T03:04:05.000Z to" in ran.err
+    assert "hint: the cores that were seen there are " in ran.err
     assert necroscope("export", "--format", "folded", "-o", file, "--store", store).code == 0
     assert counted(file.read_text()) == len(working())
     assert [path.name for path in tmp_path.iterdir()] == ["out.folded"]
@@ -106,7 +106,7 @@ def test_only_idle_samples(necroscope: Program, store: Path) -> None:
         (("--format", "folded"), "--output"),
         (("--format", "folded", "-o", "/nonexistent/x"), "/nonexistent/x cannot be written"),
         (("--format", "folded", "-o", "-", "--event", "nope"), "has no event nope"),
-        (("--format", "folded", "-o", "-", "--from", "noon"), "is no time"),
+        (("--format", "folded", "-o", "-", "--from", "noon"), "is not a valid time"),
     ],
 )
 def test_bad_usage_is_a_sentence(necroscope: Program, store: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -212,7 +212,9 @@ def test_clocks_and_cycles_are_not_added_up(necroscope: Program, tmp_path: Path)
     store = _two_kinds(tmp_path / "s")
     for name in FORMATS:
         ran = necroscope("export", "--format", name, "-o", tmp_path / name, "--store", store)
-        assert ran.err.splitlines()[0].startswith("necroscope: samples of cycles are left out, as they tell the same")
+        assert ran.err.splitlines()[0].startswith(
+            "necroscope: samples of cycles are left out, as they measure the same"
+        )
         assert f"{name}: 5 samples of" in ran.err
     assert json.loads((tmp_path / "speedscope").read_text())["profiles"][0]["endValue"] == 35
     assert pq.read_table(tmp_path / "parquet")["event"].unique().to_pylist() == ["cpu-clock"]

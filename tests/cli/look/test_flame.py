@@ -69,6 +69,10 @@ def test_json_has_the_layout(necroscope: Program, store: Path) -> None:
     assert spin["x1"] - spin["x0"] == pytest.approx(250 / 375)
     changed = necroscope("flame", "--store", store, *WINDOW, "--diff", "--json").document
     assert {box["name"] for box in changed["boxes"] if box["significant"]} >= {"reader", "vfs_read"}
+    (change,) = changed["changes"]
+    assert [step["name"] for step in change["path"]] == ["reader", "main", "read", "do_syscall_64", "vfs_read"]
+    assert change["change"] == pytest.approx(0.206, abs=0.001)
+    assert made["changes"] == []
 
 
 def test_idle_cores_are_left_out_unless_asked_for(necroscope: Program, store: Path) -> None:
@@ -96,8 +100,8 @@ def test_files(necroscope: Program, store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "x.gif"), "x.gif names no picture"),
-        (("--diff", "-o", "x.folded"), "x.folded names no picture"),
+        (("-o", "x.gif"), "x.gif has no ending that"),
+        (("--diff", "-o", "x.folded"), "x.folded has no ending that"),
         (("-o", "/nonexistent/x.svg"), "/nonexistent/x.svg cannot be written"),
         (("-o", "/nonexistent/x.folded"), "/nonexistent/x.folded cannot be written"),
     ],
@@ -112,7 +116,7 @@ def test_bad_outputs_are_a_sentence(necroscope: Program, store: Path, arguments:
 
 def test_nothing_to_compare_with(necroscope: Program, store: Path) -> None:
     ran = necroscope("flame", "--store", store, "--diff", "--from", START_NS, "--to", START_NS + SECONDS * NS)
-    assert ran.code == 2
+    assert ran.code == 3
     assert "nothing to compare the window with" in ran.err
 
 
@@ -131,7 +135,7 @@ def test_time_that_nobody_profiled_is_no_baseline(necroscope: Program, tmp_path:
         (tmp_path / name).write_text(_script(start_s + begin, 1.5))
     assert necroscope("import", tmp_path / "one", tmp_path / "two", "--store", store).code == 0
     ran = necroscope("flame", "--diff", "--store", store)
-    assert (ran.code, ran.out) == (2, "")
+    assert (ran.code, ran.out) == (3, "")
     assert "There is nothing to compare the window with." in ran.err
     made = necroscope("top", "--store", store, "--json").document
     assert made["baseline_windows"] == []
@@ -150,7 +154,7 @@ def test_counters_without_samples_are_no_baseline(necroscope: Program, tmp_path:
     writer.add_samples(batch([One(START_NS + 30 * NS + n * NS // 50, LOOP, 1) for n in range(50)]))
     writer.close()
     ran = necroscope("flame", "--diff", "--store", tmp_path)
-    assert (ran.code, ran.out) == (2, "")
+    assert (ran.code, ran.out) == (3, "")
     assert "There is nothing to compare the window with." in ran.err
     window = ("--from", START_NS, "--to", START_NS + 60 * NS - 1)
     made = necroscope("top", "--store", tmp_path, *window, "--json").document

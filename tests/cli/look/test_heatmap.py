@@ -66,6 +66,13 @@ def test_json_has_the_grid(necroscope: Program, store: Path) -> None:
     (mark,) = made["marks"]
     assert (mark["column"], mark["kind"], mark["text"]) == (26.0, "nic-reset", "eth0 TX timeout")
     assert mark["event"].isdigit()
+    assert made["hottest"][0] | {"mean": 0} == {
+        "row": f"cpu {HOT}",
+        "mean": 0,
+        "most": 1.0,
+        "at": "2026-01-02T03:04:25.000Z",
+    }
+    assert len(made["hottest"]) == 5
 
 
 @pytest.mark.parametrize(("look", "expected"), [("system", 1.0), ("idle", 0.9), ("user", 0.0), ("irq", 0.0)])
@@ -99,7 +106,7 @@ def test_files(necroscope: Program, store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "x.gif"), "x.gif names no picture"),
+        (("-o", "x.gif"), "x.gif has no ending that"),
         (("-o", "/nonexistent/x.svg"), "/nonexistent/x.svg cannot be written"),
         (("--process", "worker"), "does not tell who it worked for"),
         (("--cgroup", "/a"), "does not tell who it worked for"),

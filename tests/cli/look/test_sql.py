@@ -18,6 +18,8 @@ from necroscope.vocabulary.model import ParentCount
 from stage.program import Program
 from stage.recorded import LOOP, START_NS, second, stack
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:

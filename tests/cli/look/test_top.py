@@ -107,17 +107,51 @@ def test_quiet_prints_nothing(necroscope: Program, store: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["top", "flame", "heatmap", "heatmap --sub-second"])
 @pytest.mark.parametrize(
-    "window", [("--cpu", "99"), ("--from", "2020-01-01", "--to", "2020-01-02"), ("--from", "2030-01-01")]
+    ("window", "code", "hint"),
+    [
+        (("--cpu", "99"), 2, "hint: the cores that were seen there are 0-1"),
+        (("--from", "2020-01-01", "--to", "2020-01-02"), 3, "hint: "),
+        (("--from", "2030-01-01"), 3, "hint: "),
+    ],
 )
 def test_a_window_with_nothing_in_it_is_a_sentence(
-    necroscope: Program, store: Path, verb: str, window: tuple[str, ...]
+    necroscope: Program, store: Path, verb: str, window: tuple[str, ...], code: int, hint: str
 ) -> None:
     ran = necroscope(*verb.split(), "--store", store, *window)
-    assert (ran.code, ran.out) == (2, "")
+    assert (ran.code, ran.out) == (code, "")
     assert len(ran.err.splitlines()) == 2
-    assert "hint: " in ran.err
-    expected = "Nobody looked at the counters" if verb == "heatmap" else "There are no samples"
+    assert hint in ran.err
+    expected = "The counters of the cores were not read" if verb == "heatmap" else "There are no samples"
     assert expected in ran.err
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        (("--process", "agnet"), "processes with most samples there: server, agent"),
+        (("--process", "7"), "processes with most samples there: 100, 300"),
+        (("--thread", "7"), "threads with most samples there: 100, 300"),
+        (("--cgroup", "/agnet"), "cgroups with most samples there: /srv, /agent"),
+        (("--event-type", "cycles"), "add --event-type cpu-clock"),
+        (("--cpu", "1", "--process", "agent"), "options may have left out what is there"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(
+    necroscope: Program, store: Path, option: tuple[str, ...], hint: str
+) -> None:
+    ran = necroscope("top", "--store", store, *AROUND, *option)
+    assert ran.code == 2
+    assert hint in ran.err
+
+
+def test_a_baseline_that_cannot_be_had_is_said(necroscope: Program, tmp_path: Path) -> None:
+    record(tmp_path, 9, sealed=(2, 8)).close()
+    lines = necroscope("top", "--store", tmp_path, columns=200).out.splitlines()
+    assert lines[2].startswith("not compared: no time as long as this was recorded within an hour")
+    assert "no time as long" in necroscope("top", "--store", tmp_path, "--json").document["not_compared"]
+    assert "not compared" not in necroscope("top", "--store", tmp_path, "--against", "none").out
+    short = ("--from", START_NS + 4 * NS, "--to", START_NS + 5 * NS - 1)
+    assert "not compared" not in necroscope("top", "--store", tmp_path, *short).out
 
 
 @pytest.mark.parametrize("verb", ["top", "flame", "heatmap"])

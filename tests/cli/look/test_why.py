@@ -171,7 +171,7 @@ def test_quiet_says_it_by_the_exit_code(necroscope: Program, store: Path) -> Non
     [
         (("--event", "no-such-event"), "no event"),
         (("--at", "now", "--all"), "exclude each other"),
-        (("--at", "yesterday-ish"), "is no time"),
+        (("--at", "yesterday-ish"), "is not a valid time"),
         (("--case", "x", "--all"), "exclude each other"),
         (("--case", "x"), "no recording"),
         (("--save-case", "x", "--all"), "one symptom"),

@@ -21,7 +21,8 @@ def test_a_mark_has_the_id_that_it_was_told_with(necroscope: Program, store: Pat
     assert marked.code == 0
     (event,) = necroscope("events", "--store", store, "--json").document["events"]
     assert (event["kind"], event["text"], event["source"]) == ("job-failed", "caf\\xe9", "mark")
-    assert marked.out.endswith(f"job-failed  id {event['id']}\n")
+    assert marked.out == f"{event['at'][:23]}Z  {event['short_id']}  job-failed\n"
+    assert necroscope("why", "--event", event["short_id"], "--store", store, "-q").code != 2
 
 
 def test_a_mark_says_what_it_is_about(necroscope: Program, store: Path) -> None:
@@ -30,7 +31,7 @@ def test_a_mark_says_what_it_is_about(necroscope: Program, store: Path) -> None:
     (event,) = necroscope("events", "--store", store, "--json").document["events"]
     assert (event["cpu"], event["pid"], event["device"], event["text"]) == (39, 4711, "eth0", "stood still")
     assert "queue" not in event
-    assert ran.out.endswith(f"id {event['id']}\n")
+    assert event["short_id"] in ran.out
 
 
 @pytest.mark.parametrize(

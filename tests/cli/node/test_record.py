@@ -15,7 +15,9 @@ from necroscope.cli.node.record import line
 from necroscope.record.recorder import RecorderStatus, Trouble
 from stage.processes import wait_for
 from stage.program import Program
-from stage.recorders import PROGRAM, recorder, stop, told
+from stage.recorders import PROGRAM, events_of, recorder, stop
+
+pytestmark = pytest.mark.slow
 
 STATUS = RecorderStatus(
     seconds=3725.0,
@@ -95,7 +97,7 @@ def test_without_a_terminal_a_hangup_reads_the_settings_again(tmp_path: Path) ->
         started.wait()
         log.close()
     assert (tmp_path / "log").read_text().splitlines()[-1].split(" ", 1)[1].startswith("info stopped: recorded ")
-    assert len(told(tmp_path / "store", "recorder-stopped")) == 1
+    assert len(events_of(tmp_path / "store", "recorder-stopped")) == 1
 
 
 def test_a_terminal_that_is_closed_ends_it_well(tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_terminal_that_is_closed_ends_it_well(tmp_path: Path) -> None:
     finally:
         os.close(terminal)
     assert os.waitstatus_to_exitcode(_ended(pid)) == 0
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1
 
 
 def _ended(pid: int) -> int:
@@ -140,7 +142,7 @@ def test_what_it_was_started_to_ignore_it_ignores(tmp_path: Path, number: signal
             stop(running)
     finally:
         signal.signal(number, before)
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1
 
 
 def test_ctrl_c_ends_it_well(tmp_path: Path) -> None:
@@ -148,4 +150,4 @@ def test_ctrl_c_ends_it_well(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
         assert (running.returncode, out, err) == (0, "", "")
-    assert len(told(tmp_path, "recorder-stopped")) == 1
+    assert len(events_of(tmp_path, "recorder-stopped")) == 1

@@ -89,7 +89,7 @@ def test_a_recorder_without_rights_does_not_say_that_nothing_happened(necroscope
         made = necroscope("why", *options, "--store", tmp_path)
         assert made.code == 3, (options, made.out, made.err)
         said = " ".join((made.out + made.err).split())
-        assert "symptoms, which the kernel's log tells of" in said
+        assert "symptoms, which come from the kernel's log" in said
         assert "who was on the cores" in said
 
 

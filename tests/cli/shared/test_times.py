@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from necroscope.cli.shared.times import Instant, parse_instant
+from necroscope.cli.shared.times import Instant, Moment, parse_instant
 from necroscope.clock import NS
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 250_000, tzinfo=UTC)
@@ -65,3 +66,23 @@ def test_what_no_store_can_hold_is_refused(text: str) -> None:
 @pytest.mark.parametrize(("text", "at_s"), [("1970-01-01T00:00:00Z", 0), ("2261-12-31T23:59:59Z", 9_214_646_399)])
 def test_the_first_and_the_last_time(text: str, at_s: int) -> None:
     assert Instant().convert(text, None, None) == at_s * NS
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ns"),
+    [
+        ("03:04:05Z", 1_767_323_045 * NS),
+        ("03:05Z", (1_767_323_100 - 86_400) * NS),
+        ("05:04:05+02:00", 1_767_323_045 * NS),
+        ("04:04:05.5+0100", (1_767_323_045 * 10 + 5 - 864_000) * NS // 10),
+    ],
+)
+def test_a_time_of_day_may_have_a_zone(text: str, at_ns: int) -> None:
+    assert parse_instant(text, NOW) == at_ns
+
+
+def test_a_moment_is_a_number_that_knows_how_it_was_written() -> None:
+    moment = Moment("-5m", "--at", NOW)
+    assert moment == NOW_NS - 300 * NS
+    assert moment.seen_from(NOW_NS - 60 * NS) == NOW_NS - 360 * NS
+    assert type(copy.deepcopy(moment)) is int

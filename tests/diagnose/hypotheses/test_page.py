@@ -16,7 +16,7 @@ from stage.kept_cases import NAMES, kept
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "mechanisms.md").read_text("utf-8")
 RECIPE = (DOCS / "add-a-mechanism.md").read_text("utf-8")
-KNOWN = catalogue(())
+KNOWN = catalogue()
 _ROLES = {
     "culprit": "who causes it",
     "walker": "a bystander",
@@ -30,15 +30,15 @@ def _section(title: str) -> str:
     return found[1]
 
 
-def _told(text: str) -> set[str]:
+def _documented(text: str) -> set[str]:
     return set(re.findall(r"`([a-z_*]+)`", text))
 
 
-def _exists(fact: str, told: set[str]) -> bool:
+def _exists(fact: str, documented: set[str]) -> bool:
     """Whether a fact is on the page, by its name or by a pattern, without what stands for quiet times and the core."""
     bare = re.sub(r"(_before|_lift)$", "", fact)
-    bare = {bare, bare.removesuffix("_core")} & told
-    wild = tuple(name.removesuffix("*") for name in told if name.endswith("*"))
+    bare = {bare, bare.removesuffix("_core")} & documented
+    wild = tuple(name.removesuffix("*") for name in documented if name.endswith("*"))
     return bool(bare) or fact.startswith((*wild, "softirq_"))
 
 
@@ -53,10 +53,10 @@ def test_every_rival_is_on_the_page_as_it_is() -> None:
 
 
 def test_every_field_is_on_the_page() -> None:
-    mechanism, rival = _told(_section("Fields of a mechanism")), _told(_section("Fields of a rival"))
+    mechanism, rival = _documented(_section("Fields of a mechanism")), _documented(_section("Fields of a rival"))
     assert set(MECHANISM) <= mechanism
     assert set(RIVAL) <= rival
-    assert {"see_through", "measures"} <= _told(_section("Stacks"))
+    assert {"see_through", "measures"} <= _documented(_section("Stacks"))
     inner = [*(one.name for kind in (Check, Storm, OrderedBy) for one in fields(kind)), "below_kernel", "for"]
     assert set(inner) | {"purges_existing"} <= mechanism
 
@@ -68,27 +68,27 @@ def test_what_a_hypothesis_holds_can_be_written_and_nothing_else() -> None:
 
 
 def test_every_measure_is_on_the_page() -> None:
-    told = set(re.findall(r"^\| `([a-z]+)` \|", _section("Fields of a rival"), re.MULTILINE))
-    assert {one.measure for one in KNOWN.rivals} <= told
+    documented = set(re.findall(r"^\| `([a-z]+)` \|", _section("Fields of a rival"), re.MULTILINE))
+    assert {one.measure for one in KNOWN.rivals} <= documented
 
 
 def test_every_fact_that_is_asked_for_is_on_the_page() -> None:
-    told = _told(_section("Facts"))
+    documented = _documented(_section("Facts"))
     asked = {check.fact for one in KNOWN.mechanisms for check in (*one.confirm, *one.refute)}
     for one in (*KNOWN.mechanisms, *KNOWN.rivals):
         asked |= {*one.facts, *(one.ordered_by.outside if one.ordered_by else ()), one.fact, one.rate} - {""}
-    assert not [fact for fact in sorted(asked) if not _exists(fact, told)]
+    assert not [fact for fact in sorted(asked) if not _exists(fact, documented)]
 
 
 def test_every_fact_that_cases_have_is_on_the_page() -> None:
-    told = _told(_section("Facts"))
+    documented = _documented(_section("Facts"))
     numbers = {"nic_rx_packets": 1.0, "softnet_processed_packets_core": 9.0, "throttle_throttled_seconds": 0.0}
     one = starvation(suspect(processes=9), waits={"victim": 5.0}, execs=90.0, **numbers)
     made = set(facts_of(one, one.line_up.suspects[0], KNOWN))
     for name in NAMES:
         for each in kept(name).starvations:
             made |= set(each.numbers)
-    assert not [fact for fact in sorted(made) if not _exists(fact, told)]
+    assert not [fact for fact in sorted(made) if not _exists(fact, documented)]
 
 
 def test_every_fact_on_the_page_is_one_that_is_made() -> None:
@@ -99,7 +99,7 @@ def test_every_fact_on_the_page_is_one_that_is_made() -> None:
     made = set(facts_of(one, one.line_up.suspects[0], KNOWN))
     made |= {"zombies", "tracked", "live", "directories", "cores", "oom_kills", "oom_events", "sibling_busy"}
     made |= {"pressure_cpu", "pressure_memory", "pressure_io", "packets_from_outside", "measures"}
-    for name in _told(_section("Facts").partition("| fact |")[2]) - {"_before", "_lift", "_core"}:
+    for name in _documented(_section("Facts").partition("| fact |")[2]) - {"_before", "_lift", "_core"}:
         wild = name.endswith("*") and any(each.startswith(name[:-1]) for each in known)
         core = name.removesuffix("_core")
         assert wild or name in made or core in known or name.startswith("softirq_"), name
@@ -112,6 +112,6 @@ def test_the_recipe_is_one_page_and_its_entries_load() -> None:
     (other,) = rival.rivals
     assert (one.id, one.functions) == ("extent-walk", ("acme_extent_walk", "acme_*_flush"))
     assert (other.id, other.fact) == ("storage-latency", "pressure_io")
-    told = _told(_section("Facts"))
+    documented = _documented(_section("Facts"))
     for fact in (*(check.fact for check in (*one.confirm, *one.refute)), other.fact):
-        assert _exists(fact, told)
+        assert _exists(fact, documented)

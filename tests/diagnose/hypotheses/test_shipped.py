@@ -16,7 +16,7 @@ from necroscope.vocabulary.model import Subject
 from stage.build_case import folded, suspect
 from stage.mechanism_pairs import PAIRS
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 WITHOUT_FUNCTIONS = {"user-hog", "unknown-mechanism"}
 
 
@@ -213,8 +213,8 @@ def test_copies_of_a_large_process_are_no_storm_however_many_there_are() -> None
     assert [check.fact for check, _ in judge_facts(one, {"seconds_per_start": 0.003}).refuted] == ["seconds_per_start"]
 
 
-@pytest.mark.parametrize(("kernel", "told"), [("5.4.0-1040-aws", True), ("5.15.0-91-generic", False), ("", True)])
-def test_no_advice_that_the_running_kernel_has_outgrown(kernel: str, told: bool) -> None:
+@pytest.mark.parametrize(("kernel", "advised"), [("5.4.0-1040-aws", True), ("5.15.0-91-generic", False), ("", True)])
+def test_no_advice_that_the_running_kernel_has_outgrown(kernel: str, advised: bool) -> None:
     given = [one.action for one in _mechanism("zombie-memcg").remedies_for(None, kernel)]
-    assert ("newer-kernel" in given) is told
+    assert ("newer-kernel" in given) is advised
     assert "cgroup-v2" in given

@@ -15,7 +15,7 @@ from necroscope.vocabulary.case import Stack
 from stage.build_case import folded, stack
 from stage.cases import any_value
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 SEE_THROUGH = frozenset({"_raw_spin_unlock_irqrestore", "cpumask_next", "find_next_bit"})
 
 

@@ -13,7 +13,7 @@ from necroscope.diagnose.judge.candidates import (
     constant,
     core_strength,
     nearness,
-    told_by_samples,
+    represented_share,
     waited_share,
     who_strength,
 )
@@ -106,11 +106,11 @@ def test_where_little_was_sampled_whoever_has_the_samples_stands_for_the_rest() 
 
 
 def test_what_the_hypervisor_took_nobody_here_did() -> None:
-    assert told_by_samples(starvation(suspect(share=0.1), sampled=0.1), PRIORS) == 1.0
-    assert told_by_samples(starvation(suspect(share=0.3), steal=0.7), PRIORS) == pytest.approx(0.3)
-    assert told_by_samples(starvation(suspect(share=0.2), steal=0.5, sampled=0.2), PRIORS) == pytest.approx(0.5)
-    assert told_by_samples(starvation(suspect(share=0.8)), PRIORS) == pytest.approx(0.8)
-    assert told_by_samples(starvation(suspect(share=0.5)), PRIORS) == pytest.approx(0.5)
+    assert represented_share(starvation(suspect(share=0.1), sampled=0.1), PRIORS) == 1.0
+    assert represented_share(starvation(suspect(share=0.3), steal=0.7), PRIORS) == pytest.approx(0.3)
+    assert represented_share(starvation(suspect(share=0.2), steal=0.5, sampled=0.2), PRIORS) == pytest.approx(0.5)
+    assert represented_share(starvation(suspect(share=0.8)), PRIORS) == pytest.approx(0.8)
+    assert represented_share(starvation(suspect(share=0.5)), PRIORS) == pytest.approx(0.5)
 
 
 def test_of_the_same_again_the_last_time_before_the_symptom_leads() -> None:

@@ -33,7 +33,7 @@ from stage.build_case import (
 from stage.cases import any_case
 from stage.clear_cases import CLEAR, outcome
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 
 
 def _check(verdict: Verdict) -> None:
@@ -53,7 +53,7 @@ def _check(verdict: Verdict) -> None:
         return
     assert PRIORS.floor <= cause.confidence <= PRIORS.most
     assert (verdict.verdict == "partly-explained") == _half(verdict)
-    cap = PRIORS.most if verdict.verdict == "explained" else PRIORS.half_told
+    cap = PRIORS.most if verdict.verdict == "explained" else PRIORS.most_partial
     product = prod(link.strength for link in verdict.links if link.strength is not None)
     assert cause.confidence == pytest.approx(min(product, cap), abs=0.004)
     assert verdict.weakest is not None

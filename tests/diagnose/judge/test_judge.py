@@ -33,7 +33,7 @@ from stage.build_case import (
     zombie_walk,
 )
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 READER = starvation(suspect())
 CONTAINER = "3f5c90aa27d1" + "0b4e" * 13
 
@@ -178,9 +178,9 @@ def test_a_unit_that_only_a_path_names_is_named_with_a_doubt_and_no_command() ->
     facts = LeakFacts(systemd=True)
     verdict = _judged(case(one, leaks=facts))
     assert _cause(verdict) == ("exec-storm", Subject("unit", "tall-elm.service"))
-    assert "systemd told nothing" in _links(verdict)["subject"].doubt
+    assert "systemd knows no unit" in _links(verdict)["subject"].doubt
     assert any(one.startswith("whether unit tall-elm.service is what it is called") for one in _missing(verdict))
-    assert not [one.command for one in verdict.remedies if one.command.startswith("systemctl")]
+    assert not [one.command for one in verdict.remedies if one.command.startswith("necroscope fix")]
 
 
 def test_what_runs_in_a_container_is_the_containers_by_any_of_its_cgroups() -> None:
@@ -234,7 +234,7 @@ def test_without_anybody_to_own_the_leak_the_subject_is_left_open() -> None:
     assert verdict.verdict == "partly-explained"
     assert _cause(verdict) == ("zombie-memcg", None)
     assert verdict.cause is not None
-    assert verdict.cause.confidence <= PRIORS.half_told
+    assert verdict.cause.confidence <= PRIORS.most_partial
     assert _links(verdict)["subject"].claim == "who leaks them could not be shown"
     assert any(one.startswith("who leaks") for one in _missing(verdict))
     assert verdict.remedies[0].action == "find-leaker"
@@ -256,7 +256,7 @@ def test_two_mechanisms_that_explain_different_samples_alike_are_a_or_b() -> Non
     assert link.doubt.endswith("explains about as much")
     assert verdict.cause is not None
     assert verdict.cause.kind in ("smaps-walk", "slabinfo-read")
-    assert verdict.cause.confidence <= PRIORS.half_told
+    assert verdict.cause.confidence <= PRIORS.most_partial
     assert {one.kind for one in verdict.candidates} == {"smaps-walk", "slabinfo-read"}
     assert verdict.cause.subject == Subject("process", "reader")
     assert sorted(one.action for one in verdict.remedies) == ["newer-kernel", "read-less", "read-less"]
@@ -280,8 +280,8 @@ def test_two_cores_that_suit_alike_are_too_many() -> None:
     verdict = _judged(case(replace(READER, waits=two.waits), two))
     assert (verdict.verdict, verdict.cause) == ("unexplained", None)
     assert any(one.startswith("certainty: ") for one in _missing(verdict))
-    told = _said(verdict)["not-ruled-out"]
-    assert told.startswith("it may have been reader or two: not enough evidence to name one")
+    claim = _said(verdict)["not-ruled-out"]
+    assert claim.startswith("it may have been reader or two: not enough evidence to name one")
     assert not {"process reader", "process two"} & set(_outcomes(verdict))
 
 
@@ -397,11 +397,11 @@ def test_what_was_not_recorded_and_would_have_borne_on_it() -> None:
     blind = Blind("run-delay", 0, "this kernel has no /proc/schedstat")
     other = Blind("gpu", 0, "no device")
     verdict = _judged(case(starvation(suspect(shapes=WALK)), symptom=complaint, blinds=(blind, other)))
-    told = _missing(verdict)
-    assert "which core serves queue 3 of eth0: not recorded" in told
-    assert "run-delay: this kernel has no /proc/schedstat" in told
-    assert not any(one.startswith("gpu") for one in told)
-    assert "zombies, which would bear on zombie-memcg" in told
+    missing = _missing(verdict)
+    assert "which core serves queue 3 of eth0: not recorded" in missing
+    assert "run-delay: this kernel has no /proc/schedstat" in missing
+    assert not any(one.startswith("gpu") for one in missing)
+    assert "zombies, which would bear on zombie-memcg" in missing
     named = _judged(case(READER, symptom=complaint, named=NamedCore(1, True, "kmsg")))
     assert not any("queue 3" in one for one in _missing(named))
 

@@ -15,7 +15,7 @@ from necroscope.vocabulary.model import Subject
 from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import SMAPS, WALK, again, at, case, leaks, other, starvation, suspect, zombie_walk
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 INNER = "3f5c90aa27d1" + "0b4e" * 13
 MOMENTS = tuple(at(-800 + 90 * n) for n in range(8))
 
@@ -132,4 +132,4 @@ def test_the_same_walk_at_every_symptom_makes_nobody_a_leaker() -> None:
     verdict = judge(case(zombie_walk(), others=times), KNOWN)
     assert verdict.cause is not None
     assert (verdict.cause.subject, verdict.verdict) == (None, "partly-explained")
-    assert verdict.cause.confidence <= PRIORS.half_told
+    assert verdict.cause.confidence <= PRIORS.most_partial

@@ -51,17 +51,16 @@ examples = []
 """
 
 
-def _with(folder: Path, text: str) -> Catalogue:
-    (folder / "mine.toml").write_text(text)
-    found = catalogue([folder])
+def _with(text: str) -> Catalogue:
+    found = catalogue([("mine.toml", text.encode())])
     assert found.warnings == ()
     return found
 
 
-def test_a_mechanism(tmp_path: Path) -> None:
+def test_a_mechanism() -> None:
     made = case(starvation(suspect(shapes=ODD), waits={"victim": 6.0}, very_own_extents=4e6))
-    known = _with(tmp_path, MECHANISM)
-    before, after = judge(made, catalogue(())), judge(made, known)
+    known = _with(MECHANISM)
+    before, after = judge(made, catalogue()), judge(made, known)
     assert before.cause is not None
     assert before.cause.kind == "unknown-mechanism"
     assert after.cause is not None
@@ -73,8 +72,8 @@ def test_a_mechanism(tmp_path: Path) -> None:
     assert known.titles["extent-walk"] == link.claim
 
 
-def test_a_rival(tmp_path: Path) -> None:
-    known = _with(tmp_path, RIVAL)
+def test_a_rival() -> None:
+    known = _with(RIVAL)
     unseen = judge(case(starvation(suspect())), known)
     assert {one.hypothesis: one.outcome for one in unseen.tested}["storage-latency"] == "untested"
     small = judge(case(starvation(suspect(), storage_wait=0.1, storage_wait_before=0.1)), known)

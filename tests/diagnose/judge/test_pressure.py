@@ -10,7 +10,7 @@ from necroscope.diagnose.priors import PRIORS
 from necroscope.vocabulary.case import Case, NamedCore
 from stage.build_case import ODD, USER, case, starvation, suspect
 
-_KNOWN = catalogue(())
+_KNOWN = catalogue()
 _PRESSED = {"pressure_cpu": 0.55, "pressure_cpu_before": 0.01}
 
 

@@ -15,7 +15,7 @@ from necroscope.vocabulary.case import Boot, Case, OtherSymptom
 from necroscope.vocabulary.verdict import Verdict
 from stage.build_case import USER, again, case, leaks, other, starvation, suspect, zombie_walk
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 # Not so sure that nothing could be added: somebody else had a quarter of the core.
 ONE = starvation(suspect("one", share=0.75), suspect("steady", USER, 0.25, before=0.25, chance=0.5, cgroup="/steady"))
 TWO = starvation(suspect("two", pid=78, cgroup="/two"))
@@ -127,7 +127,7 @@ def test_what_does_not_grow_does_not_come_back() -> None:
     assert link.claim == "zombies grew by 0 an hour"
 
 
-@pytest.mark.parametrize(("zombies", "told"), [(True, True), (False, False)])
-def test_boots_are_told_where_zombies_are_the_cause(zombies: bool, told: bool) -> None:
+@pytest.mark.parametrize(("zombies", "shown"), [(True, True), (False, False)])
+def test_boots_are_told_where_zombies_are_the_cause(zombies: bool, shown: bool) -> None:
     made: Case = case(zombie_walk() if zombies else ONE, leaks=leaks(), boots=(FIRST, SECOND))
-    assert ("projection" in [one.kind for one in judge(made, KNOWN).links]) is told
+    assert ("projection" in [one.kind for one in judge(made, KNOWN).links]) is shown

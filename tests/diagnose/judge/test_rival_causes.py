@@ -16,7 +16,7 @@ from necroscope.vocabulary.model import Subject
 from necroscope.vocabulary.verdict import Link, Verdict
 from stage.build_case import SMAPS, USER, WALK, again, case, leaks, mark, other, starvation, suspect
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 CONTAINER = "3f5c90aa27d1" + "0b4e" * 13
 SLOW = {"cpu_frequency_hertz_core": 1.2e9, "cpu_frequency_hertz_core_before": 3.0e9}
 
@@ -48,7 +48,7 @@ def test_six_tenths_of_steal_win_over_a_mechanism_that_matches_on_the_rest() -> 
     assert verdict.cause is not None
     assert _cause(verdict) == ("steal", None)
     assert (verdict.cause.cpu, verdict.cause.process) == (1, None)
-    assert verdict.cause.confidence <= PRIORS.half_told
+    assert verdict.cause.confidence <= PRIORS.most_partial
     assert [one.kind for one in verdict.links] == ["symptom", "starved-core", "mechanism", "subject"]
     link = _link(verdict, "mechanism")
     assert link.claim.endswith("the hypervisor took 60 % of the core, 2 % in quiet times")
@@ -86,8 +86,8 @@ def test_steal_that_is_always_there_is_no_cause_of_what_is_rare() -> None:
 def test_steal_of_which_quiet_times_are_not_known_names_nobody_and_is_told() -> None:
     verdict = _judged(_steal(0.6, before=None))
     assert verdict.cause is None
-    told = [one.claim for one in verdict.links if one.kind == "not-ruled-out"]
-    assert "steal is not ruled out: the hypervisor took 60 % of the core" in told
+    claims = [one.claim for one in verdict.links if one.kind == "not-ruled-out"]
+    assert "steal is not ruled out: the hypervisor took 60 % of the core" in claims
     assert verdict.candidates[0].kind == "steal"
 
 
@@ -105,8 +105,10 @@ def test_steal_where_nobody_stands_out_on_the_core(who: str) -> None:
     assert _cause(verdict) == ("steal", None)
     assert verdict.cause is not None
     assert verdict.cause.process is None
-    told = {one.hypothesis: one.because for one in verdict.tested}["cpu-affinity"]
-    assert told.startswith("nobody was sampled on the core; " if who == "nobody" else "20 % of the core went to steady")
+    because = {one.hypothesis: one.because for one in verdict.tested}["cpu-affinity"]
+    assert because.startswith(
+        "nobody was sampled on the core; " if who == "nobody" else "20 % of the core went to steady"
+    )
     assert [one.kind for one in verdict.candidates] == (["steal"] if who == "nobody" else ["steal", "user-hog"])
 
 
@@ -194,8 +196,8 @@ def test_what_the_kernel_complains_of_no_quota_explains() -> None:
 def test_a_job_that_its_own_quota_stopped_is_not_blamed_on_a_bystander_who_took_all_of_a_core() -> None:
     verdict = _stopped("/jobs/one", LeakFacts(), share=1.0)
     assert verdict.cause is None
-    told = [one.claim for one in verdict.links if one.kind == "not-ruled-out"]
-    assert any("a quota stopped a cgroup for 0.9 s of each second, 0.01 in quiet times" in one for one in told)
+    claims = [one.claim for one in verdict.links if one.kind == "not-ruled-out"]
+    assert any("a quota stopped a cgroup for 0.9 s of each second, 0.01 in quiet times" in one for one in claims)
 
 
 def test_two_mechanisms_that_may_be_it_leave_no_doubt_of_a_rival_that_explains_more() -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.judge import rivals
-from necroscope.diagnose.judge.rivals import Bench, claim, strongest
+from necroscope.diagnose.judge.rivals import Trial, claim, strongest
 from necroscope.diagnose.judge.suspect_facts import facts_of
 from necroscope.diagnose.priors import PRIORS
 from necroscope.vocabulary import verdict
 from necroscope.vocabulary.case import Case, HardwareEvent, Quota, Starvation
 from stage.build_case import AT_NS, NET_RX, SYSCALL, USER, Functions, Shapes, case, mark, starvation, suspect
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 FAULT: Functions = ("asm_exc_page_fault", "handle_mm_fault")
 RECLAIM: Functions = (*FAULT, "try_to_free_mem_cgroup_pages", "shrink_folio_list")
 WALKS: Functions = (*FAULT, "try_to_free_mem_cgroup_pages", "mem_cgroup_iter")
@@ -30,8 +30,8 @@ def _starved(shapes: Shapes = SYSCALL, share: float = 1.0, **more: object) -> St
 def _tested(one: Starvation, around: Case | None = None, **more: object) -> dict[str, verdict.Tested]:
     who = one.line_up.suspects[0]
     given = around if around is not None else case(one)
-    bench = Bench(given, one, who, facts_of(one, who, KNOWN), PRIORS, **more)  # type: ignore[arg-type]
-    return {each.hypothesis: each for each in rivals.tested(bench, KNOWN)}
+    trial = Trial(given, one, who, facts_of(one, who, KNOWN), PRIORS, **more)  # type: ignore[arg-type]
+    return {each.hypothesis: each for each in rivals.tested(trial, KNOWN)}
 
 
 def _outcome(found: verdict.Tested) -> tuple[str, float | None]:
@@ -171,9 +171,9 @@ def test_a_quota_stops_who_noticed_and_takes_no_core_from_the_kernel() -> None:
     noticed = _tested(one, case(one, symptom=mark()))["cpu-quota"]
     assert noticed.because == "a quota stopped a cgroup for 0.9 s of each second, 0.2 in quiet times"
     assert _outcome(noticed) == ("not-ruled-out", 0.7)
-    told = _tested(one)["cpu-quota"]
-    assert told.because.endswith("0.2 in quiet times; what is stopped takes no core")
-    assert _outcome(told) == ("ruled-out", 0.0)
+    quota = _tested(one)["cpu-quota"]
+    assert quota.because.endswith("0.2 in quiet times; what is stopped takes no core")
+    assert _outcome(quota) == ("ruled-out", 0.0)
 
 
 def test_a_quota_of_which_nobody_knows_what_is_usual_does_not_say_zero() -> None:
@@ -233,8 +233,8 @@ def test_many_who_came_at_once_are_too_many_and_those_that_are_always_there_are_
         crowd = [suspect(f"crowd{n}", USER, 0.15, pid=100 + n, cgroup=f"/{n}", before=before) for n in range(4)]
         one = starvation(first, *crowd)
         who = next(each for each in one.line_up.suspects if each.name == "reader")
-        bench = Bench(case(one), one, who, facts_of(one, who, KNOWN), PRIORS)
-        found = {each.hypothesis: each for each in rivals.tested(bench, KNOWN)}["cpu-affinity"]
+        trial = Trial(case(one), one, who, facts_of(one, who, KNOWN), PRIORS)
+        found = {each.hypothesis: each for each in rivals.tested(trial, KNOWN)}["cpu-affinity"]
         assert found.outcome == outcome
         assert "4 others took 5 %" in found.because
 

@@ -12,7 +12,7 @@ from necroscope.diagnose.judge.suspect_facts import Facts, facts_of
 from necroscope.vocabulary.case import Quota, Starvation
 from stage.build_case import SMAPS, USER, WALK, starvation, suspect
 
-KNOWN = catalogue(())
+KNOWN = catalogue()
 
 
 def _facts(one: Starvation, known: Catalogue = KNOWN) -> Facts:

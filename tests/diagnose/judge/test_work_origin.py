@@ -95,7 +95,7 @@ def test_what_came_from_outside_nobody_here_sent(seconds: float, outside: float 
 
 
 def test_callers_are_read_where_a_mechanism_that_others_order_may_be_behind_it() -> None:
-    functions, wanted = orders_wanted(catalogue(()))
+    functions, wanted = orders_wanted(catalogue())
     assert {"__sys_sendto", "kernel_clone", "flush_tlb_mm_range"} <= functions
     assert wanted(line_up(RX))
     assert not wanted(line_up(suspect(shapes=SMAPS)))

@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.diagnose.leak import Attribution, Leak, attribute, facts_of_scan
 from necroscope.diagnose.leak.by_name import newest_owners
-from necroscope.diagnose.leak.identity import NOT_ASKED, NOT_TOLD, OF_A_USER, identities
+from necroscope.diagnose.leak.identity import NOT_ASKED, OF_A_USER, UNKNOWN_UNIT, identities
 from necroscope.vocabulary.leak_facts import Below
 from necroscope.vocabulary.model import Census, ContainerState, Family, ParentCount, Subject, UnitState
 
@@ -149,7 +149,7 @@ def test_without_names_everything_is_unowned() -> None:
 
 def test_a_unit_that_only_a_path_names_is_named_with_the_doubt() -> None:
     census = _census(Family("/system.slice/backup.service", "/system.slice", 20_000))
-    for units, doubt in (([], NOT_TOLD), (None, NOT_ASKED)):
+    for units, doubt in (([], UNKNOWN_UNIT), (None, NOT_ASKED)):
         (leak,) = _leaks(census, units, [])
         assert (leak.subject.kind, leak.doubt) == ("unit", doubt)
         assert any(doubt in line.text for line in leak.evidence)
@@ -172,7 +172,7 @@ def test_jobs_below_a_unit_are_that_units_where_no_id_says_that_it_made_them_for
     assert (leak.subject, leak.number, leak.below) == (Subject("unit", "batch.service"), 900, 900)
     assert any("900 of these stood below its own cgroup" in line.text for line in leak.evidence)
     (leak,) = _leaks(_census(family), [], [])
-    assert (leak.subject.name, leak.doubt) == ("batch.service", NOT_TOLD)
+    assert (leak.subject.name, leak.doubt) == ("batch.service", UNKNOWN_UNIT)
 
 
 def test_containers_below_their_manager_are_not_the_managers() -> None:

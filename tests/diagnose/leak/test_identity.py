@@ -6,8 +6,8 @@ import pytest
 
 from necroscope.diagnose.leak.identity import (
     NOT_ASKED,
-    NOT_TOLD,
     OF_A_USER,
+    UNKNOWN_UNIT,
     Identities,
     identities,
     made_for_others,
@@ -53,10 +53,10 @@ def test_units_in_paths(cgroup: str, unit: str | None) -> None:
 
 def test_a_unit_that_systemd_told_of_is_beyond_doubt_and_others_are_not() -> None:
     known = Identities((_unit("odd.service", "/odd/path"),), systemd=True)
-    told = known.of("/odd/path/x")
-    assert told is not None
-    assert (told.subject, told.below, told.doubt) == (Subject("unit", "odd.service"), "/x", "")
-    for systemd, doubt in ((True, NOT_TOLD), (False, NOT_ASKED)):
+    found = known.of("/odd/path/x")
+    assert found is not None
+    assert (found.subject, found.below, found.doubt) == (Subject("unit", "odd.service"), "/x", "")
+    for systemd, doubt in ((True, UNKNOWN_UNIT), (False, NOT_ASKED)):
         found = Identities(systemd=systemd).of("/system.slice/a.service")
         assert found is not None
         assert (found.subject.name, found.below, found.doubt) == ("a.service", "", doubt)

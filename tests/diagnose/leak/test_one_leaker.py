@@ -48,7 +48,7 @@ _KINDS = (
 
 @st.composite
 def _leakers(draw: st.DrawFn) -> tuple[str, int, int, bool, bool]:
-    """What kind, which of its kind, how many, whether systemd told of it, whether it lives."""
+    """What kind, which of its kind, how many, whether systemd knows it, whether it lives."""
     return (
         draw(st.sampled_from(_KINDS)),
         draw(st.integers(0, 2)),
@@ -67,7 +67,7 @@ def nodes(draw: st.DrawFn) -> LeakingNode:
     units: dict[str, UnitState] = {}
     containers: dict[str, ContainerState] = {}
     restarts: dict[tuple[str, str], int] = {}
-    for place, (kind, which, number, told, lives) in enumerate(leakers):
+    for place, (kind, which, number, known, lives) in enumerate(leakers):
         name = f"{kind}-{which}"
         group = f"/system.slice/{name}.service" if kind != "nested" else f"/lab/system.slice/{name}.service"
         identity = _id(which + 100 * _KINDS.index(kind))
@@ -90,10 +90,10 @@ def nodes(draw: st.DrawFn) -> LeakingNode:
         zombies += [Zombie(path, by) for path in paths]
         if kind in ("own", "jobs", "allocs", "inside", "nested"):
             live |= {group, f"{group}/jobs"} if lives else set()
-            if told:
+            if known:
                 units[name] = _unit(f"{name}.service", group, draw(st.sampled_from([0, 1, number])))
                 restarts["unit-restart", f"{name}.service"] = draw(st.sampled_from([1, number]))
-        if kind in ("container", "past-ids", "inside") and told:
+        if kind in ("container", "past-ids", "inside") and known:
             ids = tuple(path.rpartition("/")[2] for path in paths) if kind == "past-ids" else (identity,)
             containers[name] = ContainerState(
                 "docker", ids[-1], name, "img", "running", number, deaths=len(ids), past_ids=ids[:-1]

@@ -12,7 +12,7 @@ import pytest
 
 from necroscope.diagnose.leak import attribute, source
 from necroscope.diagnose.priors import PRIORS
-from necroscope.query.landmarks import extent
+from necroscope.query.extent import extent
 from necroscope.query.leaks.facts import read_leak_facts
 from necroscope.store.read.reader import Store
 from necroscope.vocabulary.leak_facts import LeakFacts

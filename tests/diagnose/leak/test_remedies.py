@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from necroscope.diagnose.leak.attribution import Leak, LeakProcess
-from necroscope.diagnose.leak.identity import NOT_TOLD
+from necroscope.diagnose.leak.identity import UNKNOWN_UNIT
 from necroscope.diagnose.leak.remedies import free, remedies, said, stop
 from necroscope.vocabulary.leak_facts import LeakContainer, LeakUnit, Pins
 from necroscope.vocabulary.model import Subject
@@ -22,13 +22,13 @@ def _leak(kind: str, name: str, **more: object) -> Leak:
 @pytest.mark.parametrize(
     ("unit", "command"),
     [
-        (LeakUnit("a.service", "/a", unit_file_state="enabled"), "systemctl disable --now -- a.service"),
-        (None, "systemctl disable --now -- a.service"),
+        (LeakUnit("a.service", "/a", unit_file_state="enabled"), "necroscope fix disable-unit -- a.service"),
+        (None, "necroscope fix disable-unit -- a.service"),
         (
             LeakUnit("a.service", "/a", unit_file_state="static", triggered_by=("a.timer",)),
-            "systemctl disable --now -- a.timer a.service",
+            "necroscope fix disable-unit -- a.service",
         ),
-        (LeakUnit("a.service", "/a", unit_file_state="static"), "systemctl stop -- a.service"),
+        (LeakUnit("a.service", "/a", unit_file_state="static"), "necroscope fix stop-unit -- a.service"),
     ],
 )
 def test_a_unit_is_disabled_with_what_triggers_it_or_stopped(unit: LeakUnit | None, command: str) -> None:
@@ -38,9 +38,9 @@ def test_a_unit_is_disabled_with_what_triggers_it_or_stopped(unit: LeakUnit | No
 
 
 def test_what_systemd_does_not_know_is_not_disabled() -> None:
-    found = stop(_leak("unit", "a.service", doubt=NOT_TOLD))
+    found = stop(_leak("unit", "a.service", doubt=UNKNOWN_UNIT))
     assert found.command == "systemctl status -- a.service"
-    assert NOT_TOLD in found.text
+    assert UNKNOWN_UNIT in found.text
     scope = stop(_leak("cgroup", "/system.slice/a.scope"))
     assert scope.command == ""
     assert "who starts cgroup /system.slice/a.scope" in scope.text
@@ -48,10 +48,16 @@ def test_what_systemd_does_not_know_is_not_disabled() -> None:
 
 @pytest.mark.parametrize("name", ["-.service", "a b.service", "$(reboot).service", "a';reboot;'.service", "--now"])
 def test_hostile_names_are_one_word_of_the_command(name: str) -> None:
-    for leak in (_leak("unit", name), _leak("unit", name, doubt=NOT_TOLD)):
+    for leak in (_leak("unit", name), _leak("unit", name, doubt=UNKNOWN_UNIT)):
         assert shlex.split(stop(leak).command)[-2:] == ["--", name]
     web = LeakContainer(name, engine="docker")
-    assert shlex.split(stop(_leak("container", name, container=web)).command) == ["docker", "stop", "--", name]
+    assert shlex.split(stop(_leak("container", name, container=web)).command) == [
+        "necroscope",
+        "fix",
+        "stop-container",
+        "--",
+        name,
+    ]
 
 
 def test_a_container_whose_engine_has_no_such_command() -> None:
@@ -84,5 +90,5 @@ def test_directories_are_removed_and_without_a_leaker_it_is_looked_for() -> None
     first, then = remedies("directories", None)
     assert (first.action, then.action) == ("find-leaker", "remove-directories")
     assert "exits before cleaning up" in first.text
-    assert said(stop(_leak("unit", "a.service"))).startswith("systemctl disable --now -- a.service: Stop the leak")
+    assert said(stop(_leak("unit", "a.service"))).startswith("necroscope fix disable-unit -- a.service: Stop the leak")
     assert said(first) == first.text

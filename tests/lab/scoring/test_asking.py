@@ -12,7 +12,7 @@ import pytest
 from necroscope import clock
 from necroscope.lab.environment.symptom_source import Symptom
 from necroscope.lab.scoring import asking
-from necroscope.lab.scoring.asking import Bystander, ask
+from necroscope.lab.scoring.asking import OnCall, ask
 
 CAUSE = {"kind": "user-hog"}
 
@@ -31,14 +31,14 @@ def about(symptom: Symptom, cause: dict[str, Any] | None = None) -> dict[str, An
     return {"symptom": {"at": clock.iso(symptom.at_ns)}, "cause": cause}
 
 
-def bystander(monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any] | None]) -> Bystander:
+def on_call(monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any] | None]) -> OnCall:
     left = iter(answers)
     monkeypatch.setattr(asking, "ask", lambda store, started: (next(left), ""))
-    return Bystander(Path("/nowhere"), lambda pid: None)
+    return OnCall(Path("/nowhere"), lambda pid: None)
 
 
 def test_a_cause_is_what_counts(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
-    one = bystander(monkeypatch, [about(symptom), about(symptom, CAUSE)])
+    one = on_call(monkeypatch, [about(symptom), about(symptom, CAUSE)])
     one.ask(symptom)
     heard = one.finish()
     assert heard is not None
@@ -48,7 +48,7 @@ def test_a_cause_is_what_counts(monkeypatch: pytest.MonkeyPatch, symptom: Sympto
 
 def test_without_a_cause_the_first_answer_counts(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
     first = {**about(symptom), "verdict": "unexplained"}
-    one = bystander(monkeypatch, [first, about(symptom), None])
+    one = on_call(monkeypatch, [first, about(symptom), None])
     one.ask(symptom)
     heard = one.finish()
     assert heard is not None
@@ -57,7 +57,7 @@ def test_without_a_cause_the_first_answer_counts(monkeypatch: pytest.MonkeyPatch
 
 def test_answers_about_another_symptom_are_none(monkeypatch: pytest.MonkeyPatch, symptom: Symptom) -> None:
     earlier = Symptom("nic-reset", symptom.at_ns - 5 * clock.NS, "eth0 reset")
-    one = bystander(monkeypatch, [about(earlier, CAUSE), {"symptom": None, "cause": None}, None])
+    one = on_call(monkeypatch, [about(earlier, CAUSE), {"symptom": None, "cause": None}, None])
     one.ask(symptom)
     assert one.finish() is None
 
@@ -76,7 +76,7 @@ def test_leaving_ends_the_question_and_so_does_too_long_an_answer(
         return None, ""
 
     monkeypatch.setattr(asking, "ask", slow)
-    one = Bystander(Path("/nowhere"), pids.append)
+    one = OnCall(Path("/nowhere"), pids.append)
     one.ask(symptom)
     ends = clock.elapsed_s() + 10
     while not pids and clock.elapsed_s() < ends:

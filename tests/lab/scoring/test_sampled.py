@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from necroscope.clock import NS
-from necroscope.lab.scoring.run_report import Told, Window
+from necroscope.lab.scoring.run_report import RunReport, Window
 from necroscope.lab.scoring.sampled import functions_sampled, share_of
 from necroscope.lab.stage import Stage
 from necroscope.store.write.writer import Writer
@@ -21,8 +21,8 @@ OTHER = (("main", "tool"), ("vfs_read", "[kernel]"))
 
 
 def _stage(store: Path, *episodes: tuple[float, float]) -> Stage:
-    told = Told(episodes=[Window(START_NS + round(a * NS), START_NS + round(b * NS)) for a, b in episodes])
-    stage: Any = SimpleNamespace(store=store, cpu=1, told=told)
+    report = RunReport(episodes=[Window(START_NS + round(a * NS), START_NS + round(b * NS)) for a, b in episodes])
+    stage: Any = SimpleNamespace(store=store, cpu=1, report=report)
     return cast(Stage, stage)
 
 

@@ -21,7 +21,7 @@ def test_the_release_is_that_of_the_label(tmp_path: Path, release: str) -> None:
 
 
 def test_what_the_running_kernel_has_outgrown_is_no_remedy() -> None:
-    walk = catalogue(()).of("zombie-memcg")
+    walk = catalogue().of("zombie-memcg")
     assert walk is not None
     actions = {kernel: [one.action for one in walk.remedies_for(None, kernel)] for kernel in ("", "5.4.0-169", "6.1.0")}
     assert "newer-kernel" in actions[""]

@@ -11,7 +11,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.read import read_case
 from necroscope.query.case.symptom import choose
@@ -36,6 +36,8 @@ from necroscope.vocabulary.verdict import Complaint
 from stage.incident import SMAPS, Played, at, nic_reset, zombie_incident
 from stage.incidents import INCIDENTS, unpacked
 from stage.reading import case, complaint, second_of
+
+pytestmark = pytest.mark.slow
 
 KEPT = sorted(INCIDENTS.glob("*.ncb"))
 ORDERS = Orders(frozenset({"*sendmsg", "copy_process", "flush_tlb*"}), lambda line_up: True)
@@ -158,7 +160,7 @@ def test_damage_is_told_of(tmp_path: Path, table: str) -> None:
 @functools.cache
 def _kept(bundle: Path, folder: Path) -> Case:
     store = FixedStore(Store(unpacked(bundle, folder)))
-    recorded = landmarks.recorded(store.snapshot())
+    recorded = extent.recorded(store.snapshot())
     assert recorded is not None
     symptom = choose(store.snapshot(), recorded)
     assert symptom is not None
@@ -224,10 +226,10 @@ def test_a_kept_incident_is_read_alike_without_a_word(
     def wordless(row: Any) -> event.Event:
         return replace(whole(row), text="")
 
-    for module in ("necroscope.query.landmarks", "necroscope.query.case.symptom"):
+    for module in ("necroscope.query.events.landmarks", "necroscope.query.case.symptom"):
         monkeypatch.setattr(f"{module}.event_of", wordless)
     store = FixedStore(Store(unpacked(bundle, tmp_path)))
-    recorded = landmarks.recorded(store.snapshot())
+    recorded = extent.recorded(store.snapshot())
     assert recorded is not None
     # Marks are the user's words: such a symptom is asked for by its kind.
     symptom = choose(store.snapshot(), recorded)

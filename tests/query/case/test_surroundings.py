@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.config import Config
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.surroundings import look_around
 from necroscope.sense.cpu.times import Cpu
@@ -17,17 +17,13 @@ from necroscope.store.read.reader import Store
 from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.model import Sample
 from necroscope.vocabulary.verdict import Complaint
-from stage.incident import SMAPS, Played, at, nic_reset
+from stage.incident import SMAPS, Played, at, walked
 from stage.reading import around, case, complaint, surroundings
 
 
 @pytest.fixture
 def node() -> Played:
-    made = Played(2, 120)
-    made.usual()
-    made.does(1, 60, 66, 1.0, "walker", 9, frames=SMAPS, mode="system")
-    nic_reset(made, 70)
-    return made
+    return walked()
 
 
 def test_starved_cores_and_what_is_known_of_them(node: Played, tmp_path: Path) -> None:
@@ -65,7 +61,7 @@ def test_what_begins_with_the_complaint_did_not_cause_it(
 
 
 def test_an_empty_store_has_no_span(tmp_path: Path) -> None:
-    assert landmarks.recorded(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
+    assert extent.recorded(Played(1, 0, counted=False).write(tmp_path).snapshot()) is None
 
 
 def test_a_store_that_grows_is_read_as_it_was(node: Played, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.errors import BadInput
-from necroscope.query import landmarks
+from necroscope.query import extent
 from necroscope.query.case.symptom import (
     choose,
     complaint,
@@ -78,7 +78,7 @@ def snapshot(tmp_path: Path) -> Snapshot:
 
 
 def _chosen(snapshot: Snapshot, **wish: object) -> str:
-    recorded = landmarks.recorded(snapshot)
+    recorded = extent.recorded(snapshot)
     assert recorded is not None
     found = choose(snapshot, recorded, **wish)  # type: ignore[arg-type]
     assert found is not None
@@ -95,7 +95,7 @@ def test_the_latest_unless_somebody_wishes(snapshot: Snapshot) -> None:
 
 
 def test_a_moment_without_a_symptom_is_asked_about_itself(snapshot: Snapshot) -> None:
-    recorded = landmarks.recorded(snapshot)
+    recorded = extent.recorded(snapshot)
     assert recorded is not None
     found = choose(snapshot, recorded, at_ns=at(-200))
     assert found is not None

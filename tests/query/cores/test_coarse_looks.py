@@ -22,7 +22,7 @@ from necroscope.query.cores.starved import mean_busy, runs
 from necroscope.query.profile.profile import profile
 from necroscope.query.select import Select
 from necroscope.query.sql.engine import Engine
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.sense.cpu.times import Cpu
 from necroscope.sense.host import Host
 from necroscope.store.bundle.excerpt import excerpt
@@ -36,19 +36,19 @@ from stage.recorded import LOOP, START_NS
 START_S = START_NS // NS
 
 
-def rows(*told: tuple[float, int, float, float]) -> CoreTime:
+def rows(*given: tuple[float, int, float, float]) -> CoreTime:
     """Rows of: seconds after the start, core, seconds passed, share of them that was idle; the rest is in the kernel."""
-    spent = np.zeros((len(told), len(MODES)), np.int64)
-    for place, (_, _, passed_s, idle) in enumerate(told):
+    spent = np.zeros((len(given), len(MODES)), np.int64)
+    for place, (_, _, passed_s, idle) in enumerate(given):
         spent[place, MODES.index("idle")] = round(1000 * passed_s * idle)
         spent[place, MODES.index("system")] = round(1000 * passed_s * (1 - idle))
     at_ns, passed_ms = (
         [round(one * scale) for one in column]
-        for column, scale in (([t[0] for t in told], NS), ([t[2] for t in told], 1000))
+        for column, scale in (([t[0] for t in given], NS), ([t[2] for t in given], 1000))
     )
     return CoreTime(
         np.array(at_ns, np.int64) + START_NS,
-        np.array([one[1] for one in told], np.int32),
+        np.array([one[1] for one in given], np.int32),
         np.array(passed_ms, np.int64),
         spent,
     )
@@ -137,7 +137,7 @@ def test_of_two_intervals_the_shorter_counts(tmp_path: Path) -> None:
     put(store, sysstat(tmp_path, [600], 600, 90.0, (0,)))
     put(store, sysstat(tmp_path, [120, 180], 60, 10.0, (0,)))
     times = core_time(Store(store).snapshot(), [window(0, 600)])
-    told = sorted(
+    given = sorted(
         zip(
             ((times.begin_ns - START_NS) // NS).tolist(),
             ((times.at_ns - START_NS) // NS).tolist(),
@@ -145,7 +145,7 @@ def test_of_two_intervals_the_shorter_counts(tmp_path: Path) -> None:
             strict=True,
         )
     )
-    assert told == [(0, 60, 600_000), (60, 120, 60_000), (120, 180, 60_000), (180, 600, 600_000)]
+    assert given == [(0, 60, 600_000), (60, 120, 60_000), (120, 180, 60_000), (180, 600, 600_000)]
     assert times.spent_in(window(0, 600)).busy_s == pytest.approx(0.1 * 480 + 0.9 * 120)
 
 
@@ -236,12 +236,12 @@ def test_cycles_of_a_burst_are_not_flattened_by_an_average(tmp_path: Path) -> No
     writer.add_samples(batch([One(at, LOOP, event="cycles:P", weight=30_000_000) for at in at_ns]))
     writer.close(merge=False)
     part = window(0, 20)
-    before = profile(Store(store), Select(part)).ledger.weight.sum()
+    before = profile(Store(store), Select(part)).counts.weight.sum()
     put(store, sysstat(tmp_path, [600], 600, 50.0, (0,)))
     after = profile(Store(store), Select(part))
     assert after.counted
     assert after.core_seconds.tolist() == pytest.approx([20.0])
-    assert after.ledger.weight.sum() == pytest.approx(before)
+    assert after.counts.weight.sum() == pytest.approx(before)
     assert after.notes == (
         "what the cores did is known as averages of up to 10 min only; shares of shorter times are rough",
     )

@@ -11,7 +11,7 @@ import pytest
 from necroscope.clock import NS
 from necroscope.query.cores.core_heat import around, core_heat
 from necroscope.query.cores.grid import Grid
-from necroscope.query.landmarks import symptoms
+from necroscope.query.events.landmarks import symptoms
 from necroscope.query.select import Select
 from necroscope.store.format.arrow import from_rows
 from necroscope.store.format.rows import event_rows
@@ -43,8 +43,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for cpu in range(CPUS)
         ]
         at_ns = START_NS + number * PART_S * NS
-        told = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")] + ([RESET] if number == 8 else [])
-        tables = {"cores": from_rows(CORES, rows), "events": event_rows(told)}
+        events = [Event(at_ns, "cgroup-mkdir", "perf", "/a", "")] + ([RESET] if number == 8 else [])
+        tables = {"cores": from_rows(CORES, rows), "events": event_rows(events)}
         write_segment(store / "segments", tables, number + 1, number + 1)
     rollups.Roller(store).tidy(segments(store))
     assert len(rollups.rollups(store)) == 3

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from necroscope.clock import NS
 from necroscope.query.cores.core_time import CoreTime
-from necroscope.query.cores.starved import from_samples, mean_busy, runs, within
+from necroscope.query.cores.starved import from_samples, full_parts, mean_busy, runs, within
 from necroscope.vocabulary.case import Run
 from necroscope.vocabulary.model import MODES
 from stage.recorded import START_NS
@@ -146,7 +146,7 @@ def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: flo
         end = at
         while end < len(full) and nearly[end] and (end == at or not _hole(times, end)):
             end += 1
-        for low, high in _parts(full[at:end], (used[at:end] - busy).tolist()):
+        for low, high in full_parts(full[at:end], (used[at:end] - busy).tolist()):
             spent = times.spent[at + low : at + high].sum(axis=0)
             shares = tuple(float(one) for one in spent / max(1, int(spent.sum())))
             run = Run(cpu, int(times.begin_ns[at + low]), int(times.at_ns[at + high - 1]), shares)
@@ -157,28 +157,6 @@ def _of_core(times: CoreTime, cpu: int, busy: float, seconds: float, kernel: flo
 
 def _hole(times: CoreTime, look: int) -> bool:
     return bool(times.begin_ns[look] - times.at_ns[look - 1] > 300_000_000)
-
-
-def _parts(full: list[bool], above: list[float]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    at = 0
-    while at < len(full):
-        if not full[at]:
-            at += 1
-            continue
-        low, high, spare = at, at + 1, above[at]
-        while high < len(full) and (full[high] or spare + above[high] >= 0):
-            spare += above[high]
-            high += 1
-        ended = found[-1][1] if found else 0
-        while low > ended and spare + above[low - 1] >= 0:
-            low -= 1
-            spare += above[low]
-        if found and low == ended:
-            low, _ = found.pop()
-        found.append((low, high))
-        at = high
-    return found
 
 
 @st.composite
@@ -205,3 +183,17 @@ def _looked(draw: st.DrawFn) -> CoreTime:
 )
 def test_all_cores_at_once_are_each_core_for_itself(times: CoreTime, asked: tuple[float, float, float, float]) -> None:
     assert runs(times, *asked) == _one_by_one(times, *asked)
+
+
+@pytest.mark.parametrize(
+    ("above", "parts"),
+    [
+        ([5, -4, 5], [(0, 3)]),
+        ([5, -4, -4, 5], [(0, 4)]),
+        ([5, -4, -4, -4, 5], [(0, 2), (3, 5)]),
+        ([-9, 5, -9], [(1, 2)]),
+        ([-4, -4], []),
+    ],
+)
+def test_parts_are_full_on_average(above: list[float], parts: list[tuple[int, int]]) -> None:
+    assert full_parts([one > 0 for one in above], above) == parts

@@ -68,8 +68,8 @@ def test_names_makers_and_containers(tmp_path: Path) -> None:
 
 def test_facts_are_plain_values(tmp_path: Path) -> None:
     facts = _read(zombie_incident().write(tmp_path))
-    told = json.loads(json.dumps(asdict(facts)))
-    assert told["zombies"]["left"][0]["count"] == 7
+    written = json.loads(json.dumps(asdict(facts)))
+    assert written["zombies"]["left"][0]["count"] == 7
     assert hash(facts) == hash(replace(facts))
 
 

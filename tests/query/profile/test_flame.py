@@ -7,25 +7,25 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from necroscope.query.profile.changes import changes
 from necroscope.query.profile.flame import Flame, flame
 from necroscope.query.profile.tree import tree
-from necroscope.query.samples.sample_counts import Ledger, Task
-from necroscope.show.flame.changes import changes
-from stage.looked import HZ, ledger_of, noisy, text
+from necroscope.query.samples.sample_counts import SampleCounts, Task
+from stage.looked import HZ, counts_of, noisy, text
 
 TASK = (Task(1, 1, "one", ""),)
 MAIN, GO, NEW = ("main", "x"), ("go", "x"), ("new", "[kernel]")
 
 
-def drawn(ledger: Ledger, cores: int, narrowest: float = 0.0005) -> Flame:
-    seconds = np.full(len(ledger.windows), 5.0)
-    return flame(tree(ledger), seconds, seconds * cores, 1e-9, narrowest)
+def drawn(counts: SampleCounts, cores: int, narrowest: float = 0.0005) -> Flame:
+    seconds = np.full(len(counts.windows), 5.0)
+    return flame(tree(counts), seconds, seconds * cores, 1e-9, narrowest)
 
 
 def test_widths_are_shares_of_the_core_time() -> None:
-    counts = np.array([[HZ * 5], [HZ * 10], [0]])
+    numbers = np.array([[HZ * 5], [HZ * 10], [0]])
     stacks = [text([MAIN]), text([MAIN, GO]), text([NEW])]
-    made = drawn(ledger_of(counts, stacks, TASK, np.zeros(3, np.int64)), 4)
+    made = drawn(counts_of(numbers, stacks, TASK, np.zeros(3, np.int64)), 4)
     assert (made.cores, made.samples, made.seconds) == (pytest.approx(3.0), HZ * 15, 5.0)
     assert not made.differential
     assert [(box.name, box.depth, box.samples) for box in made.boxes] == [
@@ -53,9 +53,9 @@ def test_boxes_lie_within_their_callers_and_beside_each_other() -> None:
 
 
 def test_narrow_boxes_are_counted_and_what_changed_is_shown_however_narrow() -> None:
-    ledger = noisy(96, 1, planted=0.02)
-    made = drawn(ledger, 96, narrowest=0.01)
-    assert made.hidden == len(tree(ledger)) - len(made.boxes) > 1000
+    counts = noisy(96, 1, planted=0.02)
+    made = drawn(counts, 96, narrowest=0.01)
+    assert made.hidden == len(tree(counts)) - len(made.boxes) > 1000
     (planted,) = [box for box in made.boxes if box.name == "planted"]
     assert planted.significant
     assert planted.x1 - planted.x0 < 0.01
@@ -63,9 +63,9 @@ def test_narrow_boxes_are_counted_and_what_changed_is_shown_however_narrow() -> 
 
 
 def test_what_is_gone_is_there_too() -> None:
-    counts = np.array([[0] + [200] * 24, [200] * 25])
+    numbers = np.array([[0] + [200] * 24, [200] * 25])
     stacks = [text([MAIN, GO]), text([MAIN])]
-    made = drawn(ledger_of(counts, stacks, TASK, np.zeros(2, np.int64)), 2)
+    made = drawn(counts_of(numbers, stacks, TASK, np.zeros(2, np.int64)), 2)
     (gone,) = [box for box in made.boxes if box.name == "go"]
     assert (gone.samples, gone.cores, gone.before) == (0, 0.0, pytest.approx(200 / HZ / 5))
     assert gone.x1 > gone.x0
@@ -75,14 +75,14 @@ def test_what_is_gone_is_there_too() -> None:
 @pytest.mark.parametrize("cores", [2, 96])
 def test_a_window_does_not_differ_from_itself(cores: int) -> None:
     """Once, against one copy, and against as many as a baseline has."""
-    ledger = noisy(cores, 3, blocks=1)
-    first = ledger.window == 0
-    counts = np.zeros((len(ledger.stacks), 1), np.int64)
-    np.add.at(counts, (ledger.stack[first], 0), ledger.samples[first])
-    of_task = np.zeros(len(ledger.stacks), np.int64)
-    of_task[ledger.stack] = ledger.task
+    counts = noisy(cores, 3, blocks=1)
+    first = counts.window == 0
+    numbers = np.zeros((len(counts.stacks), 1), np.int64)
+    np.add.at(numbers, (counts.stack[first], 0), counts.samples[first])
+    of_task = np.zeros(len(counts.stacks), np.int64)
+    of_task[counts.stack] = counts.task
     for copies in (1, 24):
-        same = ledger_of(counts.repeat(copies + 1, axis=1), ledger.stacks, ledger.tasks, of_task)
+        same = counts_of(numbers.repeat(copies + 1, axis=1), counts.stacks, counts.tasks, of_task)
         made = drawn(same, cores)
         assert not [box for box in made.boxes if box.significant]
         assert changes(made) == ()
@@ -94,7 +94,7 @@ def test_two_percent_of_a_core_in_five_seconds_are_found_and_come_first(cores: i
     first = 0
     for seed in range(10):
         found = changes(drawn(noisy(cores, seed, planted=0.02), cores))
-        first += bool(found) and found[0].path[-1] == "planted"
+        first += bool(found) and found[0].path[-1].name == "planted"
     assert first >= 9
 
 

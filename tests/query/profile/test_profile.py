@@ -36,10 +36,10 @@ def _working(*seconds: int) -> int:
 
 def test_samples_of_idle_cores_are_left_out_and_interrupts_on_them_are_work(store: Store) -> None:
     made = profile(store, Select(_window(0, 4)))
-    assert made.ledger.total()[0].tolist() == [_working(0, 1, 2, 3)]
-    assert any("tick_sched_timer" in text for text in np.array(made.ledger.stacks)[made.ledger.stack])
+    assert made.counts.total()[0].tolist() == [_working(0, 1, 2, 3)]
+    assert any("tick_sched_timer" in text for text in np.array(made.counts.stacks)[made.counts.stack])
     with_idle = profile(store, Select(_window(0, 4)), with_idle=True)
-    assert with_idle.ledger.total()[0].tolist() == [240]
+    assert with_idle.counts.total()[0].tolist() == [240]
 
 
 def test_the_denominator_is_what_the_cores_counted(store: Store) -> None:
@@ -49,7 +49,7 @@ def test_the_denominator_is_what_the_cores_counted(store: Store) -> None:
     assert made.core_seconds.tolist() == pytest.approx([4.0] * 3)
     assert made.busy_seconds.tolist() == pytest.approx([1.6] * 3)
     assert made.per_weight == 1e-9
-    assert made.ledger.total()[0].tolist() == [_working(1, 2), _working(4, 5), _working(6, 7)]
+    assert made.counts.total()[0].tolist() == [_working(1, 2), _working(4, 5), _working(6, 7)]
     one = profile(store, Select(_window(1, 3), cpus=frozenset({1})))
     assert (one.cores, one.core_seconds.tolist()) == (1, pytest.approx([2.0]))
 
@@ -80,7 +80,7 @@ def test_without_counters_shares_are_of_the_cores_that_were_seen(tmp_path: Path)
     record(tmp_path, 4, looked=False).close()
     made = profile(Store(tmp_path), Select(_window(0, 4)))
     assert (made.counted, made.cores, made.core_seconds.tolist()) == (False, 2, [8.0])
-    assert made.ledger.total()[0].tolist() == [_working(0, 1, 2, 3)]
+    assert made.counts.total()[0].tolist() == [_working(0, 1, 2, 3)]
 
 
 def _cycles(folder: Path) -> Store:
@@ -97,15 +97,15 @@ def _cycles(folder: Path) -> Store:
 
 def test_cycles_are_weighed_by_their_period_and_spread_over_the_busy_time_of_their_core(tmp_path: Path) -> None:
     made = profile(_cycles(tmp_path), Select(_window(0, 4)))
-    by_stack = made.ledger.by(made.ledger.stack, len(made.ledger.stacks))[1][:, 0] * made.per_weight / 4
-    found = dict(zip(made.ledger.stacks, by_stack.tolist(), strict=True))
+    by_stack = made.counts.by(made.counts.stack, len(made.counts.stacks))[1][:, 0] * made.per_weight / 4
+    found = dict(zip(made.counts.stacks, by_stack.tolist(), strict=True))
     assert sum(found.values()) == pytest.approx(0.4)
     assert next(cores for text, cores in found.items() if "vfs_read" in text) == pytest.approx(0.3)
 
 
 def test_cycles_of_one_process_are_not_spread_over_everybodys_time(tmp_path: Path) -> None:
     made = profile(_cycles(tmp_path), Select(_window(0, 4), pids=frozenset({200})))
-    assert float(made.ledger.weight.sum()) * made.per_weight / 4 == pytest.approx(0.1)
+    assert float(made.counts.weight.sum()) * made.per_weight / 4 == pytest.approx(0.1)
 
 
 def test_time_that_two_events_tell_counts_once(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_time_that_two_events_tell_counts_once(tmp_path: Path) -> None:
     writer.add_samples(batch([One(START_NS + n, event="page-faults") for n in range(9)]))
     writer.close()
     made = profile(Store(tmp_path), Select(_window(0, 1)))
-    assert (made.ledger.total()[0].tolist(), made.ledger.event) == ([5], "cpu-clock")
+    assert (made.counts.total()[0].tolist(), made.counts.event) == ([5], "cpu-clock")
     assert [note.partition(",")[0] for note in made.notes] == ["samples of cycles are left out"]
     chosen = profile(Store(tmp_path), Select(_window(0, 1), events=frozenset({"page-faults"})))
-    assert (chosen.ledger.total()[0].tolist(), chosen.notes) == ([9], ())
+    assert (chosen.counts.total()[0].tolist(), chosen.notes) == ([9], ())
 
 
 def test_damage_is_a_note_and_not_the_end(store: Store, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_damage_is_a_note_and_not_the_end(store: Store, tmp_path: Path) -> None:
     one.write_bytes(one.read_bytes()[:-7])
     other.write_bytes(b"")
     made = profile(store, Select(_window(0, 8)))
-    assert made.ledger.total()[0].tolist() == [_working(3, 4, 5, 6, 7)]
+    assert made.counts.total()[0].tolist() == [_working(3, 4, 5, 6, 7)]
     assert made.notes == (f"{one} is damaged and left out", f"{other} is damaged and left out")
     assert made.core_seconds.tolist() == pytest.approx([10.0])
 
@@ -137,7 +137,7 @@ def test_a_journal_that_is_cut_is_a_note(tmp_path: Path) -> None:
     with journal.open("ab") as file:
         file.write(b"\x99" * 20)
     made = profile(Store(tmp_path), Select(_window(0, 8)))
-    assert made.ledger.total()[0].tolist() == [_working(0, 1, 2, 3)]
+    assert made.counts.total()[0].tolist() == [_working(0, 1, 2, 3)]
     assert len(made.notes) == 1
     assert made.notes[0].endswith("what came before it is shown")
     writer.close()
@@ -158,8 +158,8 @@ def test_what_is_merged_meanwhile_is_read_again(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Store, "snapshot", snapshot)
     made = profile(store, Select(_window(0, 6)))
     assert len(taken) == 2
-    assert made.ledger.total()[0].tolist() == [_working(*range(6))]
-    assert made.ledger.total()[1].tolist() == [_working(*range(6)) * float(PERIOD_NS)]
+    assert made.counts.total()[0].tolist() == [_working(*range(6))]
+    assert made.counts.total()[1].tolist() == [_working(*range(6)) * float(PERIOD_NS)]
 
 
 def _merge(folder: Path) -> None:
@@ -196,5 +196,5 @@ def test_folded_stacks_are_shares(tmp_path: Path) -> None:
     writer.close()
     for detail in ("samples", "stacks", "tasks"):
         made = profile(Store(tmp_path), Select(_window(0, 4)), detail=detail)  # type: ignore[arg-type]
-        assert (made.timed, made.counted, made.ledger.total()[0].tolist()) == (False, False, [100])
-        assert float(made.ledger.weight.sum()) * made.per_weight == pytest.approx(1.0)
+        assert (made.timed, made.counted, made.counts.total()[0].tolist()) == (False, False, [100])
+        assert float(made.counts.weight.sum()) * made.per_weight == pytest.approx(1.0)

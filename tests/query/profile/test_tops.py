@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from necroscope.query.profile.tops import DIMENSIONS, Dimension, Top, tops
-from necroscope.query.samples.sample_counts import Ledger, Task
-from stage.looked import HZ, ledger_of, noisy, text
+from necroscope.query.samples.sample_counts import SampleCounts, Task
+from stage.looked import HZ, counts_of, noisy, text
 
 TASKS = (
     Task(10, 12, "helper", "/a"),
@@ -19,14 +19,14 @@ MAIN, GO, SYS = ("main", "server"), ("go", "server"), ("sys", "[kernel]")
 STACKS = (text([MAIN, GO, GO]), text([MAIN, SYS]), text([SYS]), "")
 
 
-def listed(ledger: Ledger, by: Dimension, cores: int = 2) -> list[Top]:
-    seconds = np.full(len(ledger.windows), 5.0)
-    return tops(ledger, by, seconds, seconds * cores, 1e-9)
+def listed(counts: SampleCounts, by: Dimension, cores: int = 2) -> list[Top]:
+    seconds = np.full(len(counts.windows), 5.0)
+    return tops(counts, by, seconds, seconds * cores, 1e-9)
 
 
 @pytest.fixture
-def small() -> Ledger:
-    return ledger_of(np.array([[40], [30], [20], [10]]), STACKS, TASKS, np.arange(4))
+def small() -> SampleCounts:
+    return counts_of(np.array([[40], [30], [20], [10]]), STACKS, TASKS, np.arange(4))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def small() -> Ledger:
         ("module", [("server", "", 70), ("[kernel]", "", 50)]),
     ],
 )
-def test_rows_of_every_kind(small: Ledger, by: Dimension, expected: list[tuple[str, str, int]]) -> None:
+def test_rows_of_every_kind(small: SampleCounts, by: Dimension, expected: list[tuple[str, str, int]]) -> None:
     found = listed(small, by)
     assert [(row.name, row.detail, row.samples) for row in found] == expected
     assert [row.cores for row in found] == pytest.approx([row.samples / HZ / 5 for row in found])
@@ -53,8 +53,8 @@ def test_every_kind_is_tested() -> None:
 
 def test_what_is_unusual_comes_first_and_the_rest_by_size() -> None:
     steady, grown, small = [400] * 25, [300] + [50] * 24, [60] * 25
-    ledger = ledger_of(np.array([steady, small, grown]), STACKS[:3], TASKS[:3], np.arange(3))
-    found = listed(ledger, "thread")
+    counts = counts_of(np.array([steady, small, grown]), STACKS[:3], TASKS[:3], np.arange(3))
+    found = listed(counts, "thread")
     assert [row.name for row in found] == ["other", "helper", "server"]
     assert [row.significant for row in found] == [True, False, False]
     assert found[0].lift == pytest.approx(6.0)
@@ -62,18 +62,18 @@ def test_what_is_unusual_comes_first_and_the_rest_by_size() -> None:
 
 
 def test_what_was_not_there_before_has_no_finite_lift() -> None:
-    ledger = ledger_of(np.array([[30] + [0] * 24, [30] * 25]), STACKS[:2], TASKS[:2], np.arange(2))
-    assert listed(ledger, "thread")[0].lift == float("inf")
+    counts = counts_of(np.array([[30] + [0] * 24, [30] * 25]), STACKS[:2], TASKS[:2], np.arange(2))
+    assert listed(counts, "thread")[0].lift == float("inf")
 
 
 @pytest.mark.parametrize("by", DIMENSIONS)
 def test_an_empty_window_has_no_rows(by: Dimension) -> None:
-    assert listed(ledger_of(np.zeros((0, 2), np.int64), (), (), np.zeros(0, np.int64)), by) == []
+    assert listed(counts_of(np.zeros((0, 2), np.int64), (), (), np.zeros(0, np.int64)), by) == []
 
 
 def test_what_has_no_samples_is_no_row() -> None:
-    ledger = ledger_of(np.array([[5, 5], [7, 0]]), STACKS[:2], TASKS[:2], np.arange(2))
-    assert [row.name for row in listed(ledger.without(np.array([True, False])), "self")] == ["sys"]
+    counts = counts_of(np.array([[5, 5], [7, 0]]), STACKS[:2], TASKS[:2], np.arange(2))
+    assert [row.name for row in listed(counts.without(np.array([True, False])), "self")] == ["sys"]
 
 
 @pytest.mark.parametrize("cores", [2, 96])

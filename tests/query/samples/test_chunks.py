@@ -12,7 +12,7 @@ import pytest
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.query.samples.chunks import chunks
-from necroscope.query.samples.counting import keep
+from necroscope.query.samples.counting import count_samples
 from necroscope.query.select import Select
 from necroscope.query.sql.engine import Engine
 from necroscope.store.read.catalog import segments
@@ -60,8 +60,8 @@ def test_windows_have_the_samples_that_sql_counts(
         sql = f"select count(*) as n from samples where at_ns between {window[0]} and {window[1]} and {where}"
         expected = engine.ask(sql).rows()[0]["n"]
     assert _counted(store, select) == expected
-    ledger = keep([window], chunks(store.snapshot(window), select))
-    assert (int(ledger.total()[0][0]), float(ledger.total()[1][0])) == (expected, expected * PERIOD_NS)
+    counts = count_samples([window], chunks(store.snapshot(window), select))
+    assert (int(counts.total()[0][0]), float(counts.total()[1][0])) == (expected, expected * PERIOD_NS)
 
 
 def test_rows_are_those_that_were_recorded(store: Store) -> None:
@@ -87,11 +87,11 @@ def test_several_windows_are_read_at_once_and_overlap_counts_once(store: Store) 
 
 
 def test_progress_goes_up_to_nearly_all(store: Store) -> None:
-    told: list[float] = []
-    list(chunks(store.snapshot(), Select(EVERYTHING), told.append))
-    assert told == sorted(told)
-    assert len(told) == 2
-    assert 0 < told[0] < told[-1] < 1
+    shares: list[float] = []
+    list(chunks(store.snapshot(), Select(EVERYTHING), shares.append))
+    assert shares == sorted(shares)
+    assert len(shares) == 2
+    assert 0 < shares[0] < shares[-1] < 1
 
 
 def _spoil(path: Path, at: int | None = None) -> None:

@@ -48,10 +48,10 @@ def _of(store: Store, cpu: int) -> Profile:
 
 
 def _rows(made: Profile) -> list[tuple[Any, ...]]:
-    ledger = made.ledger
-    columns = (ledger.task, ledger.stack, ledger.window, ledger.samples, ledger.weight)
+    counts = made.counts
+    columns = (counts.task, counts.stack, counts.window, counts.samples, counts.weight)
     return sorted(
-        (str(ledger.tasks[task]), ledger.stacks[stack], window, samples, weight)
+        (str(counts.tasks[task]), counts.stacks[stack], window, samples, weight)
         for task, stack, window, samples, weight in zip(*(one.tolist() for one in columns), strict=True)
     )
 
@@ -83,6 +83,6 @@ def test_damage_is_told_of_kept_samples_too(store: Store) -> None:
         path.write_bytes(path.read_bytes()[:-20])
     with remembering(), keeping({0, 1}, [(at(40), at(46) - 1), *QUIET]):
         made = _of(store, 1)
-    assert not made.ledger.task.size
+    assert not made.counts.task.size
     assert all(note.endswith("stacks.parquet is damaged and left out") for note in made.notes)
     assert made.notes

@@ -50,8 +50,8 @@ def _fill(folder: Path) -> None:
     writer = Writer(folder, flush_s=1e9)
     for second in range(PART_S * PARTS):
         at_ns = [START_NS + second * NS + place * NS // 50 for place in range(50)]
-        told = batch(at_ns, [stack(frames) for frames in (SYSCALL, LOOP, WALK)], comms=("worker", "other"))
-        writer.add_samples(replace(told, weight=np.arange(1, 51) * 1_000_000))
+        made = batch(at_ns, [stack(frames) for frames in (SYSCALL, LOOP, WALK)], comms=("worker", "other"))
+        writer.add_samples(replace(made, weight=np.arange(1, 51) * 1_000_000))
         nobody = batch([at_ns + 7 for at_ns in at_ns], [stack(IDLE), stack(IDLE), stack(LATE)], comms=("swapper",))
         writer.add_samples(replace(nobody, pid=np.zeros(50, np.int32), tid=np.zeros(50, np.int32)))
         writer.add_signals(START_NS + second * NS, look(second), "cpu")
@@ -62,7 +62,7 @@ def _fill(folder: Path) -> None:
 
 def boxes(made: Profile) -> list[Box]:
     """The flame graph."""
-    return list(flame(tree(made.ledger), made.seconds, made.core_seconds, made.per_weight, 0.0).boxes)
+    return list(flame(tree(made.counts), made.seconds, made.core_seconds, made.per_weight, 0.0).boxes)
 
 
 def test_the_roll_up_adds_up(store: Store) -> None:
@@ -143,7 +143,7 @@ WINDOWS = pytest.mark.parametrize(
 
 def rows(made: Profile, by: Dimension) -> list[tuple[str, str, int, float]]:
     """Who took the cores."""
-    found = tops(made.ledger, by, made.seconds, made.core_seconds, made.per_weight)
+    found = tops(made.counts, by, made.seconds, made.core_seconds, made.per_weight)
     return sorted((one.name, one.detail, one.samples, round(one.cores, 9)) for one in found)
 
 
@@ -180,9 +180,9 @@ def test_a_damaged_roll_up_is_passed_over(tmp_path: Path, detail: Detail, table:
     assert made is not None
     made.file(table).write_bytes(b"PAR1")
     store = Store(tmp_path / "s")
-    told = profile(store, Select(WHOLE), detail=detail)
-    assert told.notes == ()
-    assert told.ledger.samples.sum() == profile(store, Select(WHOLE)).ledger.samples.sum()
+    made = profile(store, Select(WHOLE), detail=detail)
+    assert made.notes == ()
+    assert made.counts.samples.sum() == profile(store, Select(WHOLE)).counts.samples.sum()
 
 
 @pytest.mark.parametrize("detail", ["stacks", "tasks"])
@@ -196,4 +196,4 @@ def test_nothing_is_told_twice_after_a_merge(tmp_path: Path, detail: Detail) -> 
     assert len(store.snapshot().rollups) == len(rollups(tmp_path / "s")) == 1
     assert sum(len(chunk) for chunk in chunks(store.snapshot(), Select(WHOLE))) == 3000
     found = profile(store, Select(WHOLE), with_idle=True, detail=detail)
-    assert found.ledger.samples.sum() == 3000
+    assert found.counts.samples.sum() == 3000

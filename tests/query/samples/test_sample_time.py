@@ -102,7 +102,7 @@ def recorded(folder: Path, cores: list[Core], counted: bool = True, **how: objec
 
 def cores_by_name(made: Profile) -> dict[str, float]:
     return {
-        row.name: row.cores for row in tops(made.ledger, "process", made.seconds, made.core_seconds, made.per_weight)
+        row.name: row.cores for row in tops(made.counts, "process", made.seconds, made.core_seconds, made.per_weight)
     }
 
 
@@ -175,8 +175,8 @@ def test_what_was_lost_is_not_given_to_the_few_that_were_not(tmp_path: Path) -> 
         Select((START_NS + 4 * NS, START_NS + 12 * NS - 1)),
         [(START_NS, START_NS + 4 * NS - 1)],
     )
-    assert made.ledger.total()[1].tolist()[0] / NS == pytest.approx(0.1, abs=0.08)
-    assert made.ledger.total()[1].tolist()[1] / NS == pytest.approx(4.0, abs=0.1)
+    assert made.counts.total()[1].tolist()[0] / NS == pytest.approx(0.1, abs=0.08)
+    assert made.counts.total()[1].tolist()[1] / NS == pytest.approx(4.0, abs=0.1)
 
 
 def test_idle_samples_take_no_time_from_work(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_process_alone_gets_no_more_than_among_all(tmp_path: Path) -> None:
 def test_sums_of_a_whole_segment_are_spread_over_all_cores(tmp_path: Path) -> None:
     store = recorded(tmp_path, [FAST, replace(SLOW, ghz=3.6)])
     made = profile(store, Select((START_NS - 60 * NS, WINDOW[1] + 60 * NS)), detail="tasks")
-    assert (made.ledger.weight.sum() / NS / SECONDS) == pytest.approx(2.0, abs=0.05)
+    assert (made.counts.weight.sum() / NS / SECONDS) == pytest.approx(2.0, abs=0.05)
 
 
 def test_clocks_stay_as_they_are_and_are_read_once(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def play(stage):
     with stage.recording():
         with stage.episode():
             actor.cue("hello")
-            stage.told.happened["answers"] = len(actor.answer())
+            stage.report.happened["answers"] = len(actor.answer())
         stage.symptom("ena 0000:00:05.0 eth0: Keep alive watchdog timeout.", after=(0, 0.1))
         stage.mark("half time", subject="test")
         print("STAGED", stage.cpu, flush=True)

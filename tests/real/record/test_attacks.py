@@ -20,6 +20,6 @@ def test_an_unprivileged_user_neither_blinds_nor_grows_nor_reads_through_the_rec
     outcome = run(15.0, quiet_s=4.0)
     # A tenant has three seconds of parsing at once, of which this is too short to see the end.
     assert outcome.failures(cpu=0.45, kept=0.95) == []
-    told = dict(outcome.events)
-    assert told["symbols-refused"] >= 1
-    assert told["frames-unresolved"] >= 1
+    counts = dict(outcome.events)
+    assert counts["symbols-refused"] >= 1
+    assert counts["frames-unresolved"] >= 1

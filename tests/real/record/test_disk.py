@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stage.program import Program
-from stage.recorders import PROGRAM, ask, process, recorder, stop, told, wait
+from stage.recorders import PROGRAM, ask, events_of, process, recorder, stop, wait
 from stage.small_disk import fill, small_disk
 
 pytestmark = pytest.mark.root
@@ -60,15 +60,15 @@ def test_a_full_disk_takes_old_rows_then_new_ones_and_all_is_told(tmp_path: Path
             after = time.time()
             assert _rss(started.pid) - rss < 30e6
             (disk / "ballast").unlink()
-            wait(lambda: bool(told(store, "store-stuck")), "rows on the disk", 15.0)
+            wait(lambda: bool(events_of(store, "store-stuck")), "rows on the disk", 15.0)
             time.sleep(2.5)
             stop(started)
-        assert "s): No space left on device" in told(store, "store-stuck")[0]["text"]
-        went = [row["text"] for row in told(store, "retention")]
+        assert "s): No space left on device" in events_of(store, "store-stuck")[0]["text"]
+        went = [row["text"] for row in events_of(store, "retention")]
         assert went
         assert any("the disk was full" in text for text in went)
         assert len(went) <= 4, "one for a round, not for a file"
-        gaps = told(store, "recorder-gap", "%No space left on device")
+        gaps = events_of(store, "recorder-gap", "%No space left on device")
         assert gaps
         assert all(before - 12 < row["at_ns"] / 1e9 < after + 1 for row in gaps)
         seconds = _seconds(store)
@@ -85,17 +85,17 @@ def test_a_disk_that_becomes_read_only_and_writable_again(tmp_path: Path) -> Non
         time.sleep(8.0)
         broken.unlink()
         ended = int(time.time())
-        wait(lambda: bool(told(store, "store-stuck")), "rows on the disk", 15.0)
+        wait(lambda: bool(events_of(store, "store-stuck")), "rows on the disk", 15.0)
         time.sleep(2.0)
         stop(started)
-    assert "s): Read-only file system" in told(store, "store-stuck")[0]["text"]
-    gaps = told(store, "recorder-gap", "%Read-only file system")
+    assert "s): Read-only file system" in events_of(store, "store-stuck")[0]["text"]
+    gaps = events_of(store, "recorder-gap", "%Read-only file system")
     assert gaps
     seconds = _seconds(store)
     missing = set(range(began - 2, ended + 1)) - seconds
     assert missing, "so little memory does not hold eight seconds"
-    told_missing = {second for row in gaps for second in _span(row["text"])}
-    assert missing <= told_missing
+    reported_missing = {second for row in gaps for second in _span(row["text"])}
+    assert missing <= reported_missing
     assert {ended + 1, ended + 2} <= seconds
 
 
@@ -132,6 +132,6 @@ def test_a_disk_that_is_full_at_the_start_keeps_nobody_from_recording(tmp_path: 
             (disk / "ballast").unlink()
             time.sleep(2.0)
             stop(started)
-        assert [row["text"].split(",")[0] for row in told(store, "recorder-started")] == [f"pid {started.pid}"]
-        assert told(store, "retention")[0]["text"].endswith("the disk was full"), "what the first left made room"
+        assert [row["text"].split(",")[0] for row in events_of(store, "recorder-started")] == [f"pid {started.pid}"]
+        assert events_of(store, "retention")[0]["text"].endswith("the disk was full"), "what the first left made room"
         assert len(_seconds(store)) >= 3

@@ -21,7 +21,7 @@ from necroscope.store.read.catalog import segments
 from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Event
 from stage.processes import wait_for
-from stage.recorders import alive, load, perf_of, recorder, sampled, stop, told, wait
+from stage.recorders import alive, events_of, load, perf_of, recorder, sampled, stop, wait
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)")]
 
@@ -130,7 +130,7 @@ def test_fifty_kills_lose_nothing_sealed_and_at_most_two_seconds(tmp_path: Path)
         assert sorted(late_s)[-3] < 2.0
         assert max(late_s) < 5.0
     for victim in victims:
-        gaps = told(victim.store, "recorder-gap", "nothing was recorded%")
+        gaps = events_of(victim.store, "recorder-gap", "nothing was recorded%")
         assert len(gaps) >= len(victim.missing_s) // 2
         assert all("without a clean shutdown" in row["text"] for row in gaps)
         # The next one finds all in order, and ends cleanly.

@@ -11,7 +11,7 @@ import pytest
 
 from stage import perf_shim
 from stage.perf_shim import OLDER, Refusal, Shim, asked
-from stage.recorders import ask, load, recorder, stop, told, wait, wait_for_samples
+from stage.recorders import ask, events_of, load, recorder, stop, wait, wait_for_samples
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)")]
 
@@ -29,7 +29,7 @@ def _longest_pause_s(store: Path, pid: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("lacks", "told_of"),
+    ("lacks", "lacking"),
     [
         pytest.param(("buildid-mmap",), ["mappings carry no build ids"], id="5.10"),
         pytest.param(
@@ -39,7 +39,7 @@ def _longest_pause_s(store: Path, pid: int) -> float:
         ),
     ],
 )
-def test_an_older_perf_records_as_fresh_and_as_much(tmp_path: Path, lacks: tuple[str, ...], told_of: list[str]) -> None:
+def test_an_older_perf_records_as_fresh_and_as_much(tmp_path: Path, lacks: tuple[str, ...], lacking: list[str]) -> None:
     store = tmp_path / "store"
     perf, environment = _path(tmp_path, Shim(lacks=lacks, real=str(shutil.which("perf"))))
     with load() as burner, recorder(store, env=environment) as process:
@@ -47,11 +47,11 @@ def test_an_older_perf_records_as_fresh_and_as_much(tmp_path: Path, lacks: tuple
         wait_for_samples(store, 5.0)
         stop(process)
     assert len(asked(perf)) == 1
-    found = sorted(row["text"] for row in told(store, "perf-lacks"))
-    assert [text.startswith(start) for text, start in zip(found, told_of, strict=True)] == [True] * len(told_of)
-    assert [row["text"] for row in told(store, "perf-started")] == [f"missing: {len(told_of)}"]
-    assert told(store, "recorder-gap", "no samples%") == []
-    assert _longest_pause_s(store, burner) < 1.0 or told(store, "samples-lost")
+    found = sorted(row["text"] for row in events_of(store, "perf-lacks"))
+    assert [text.startswith(start) for text, start in zip(found, lacking, strict=True)] == [True] * len(lacking)
+    assert [row["text"] for row in events_of(store, "perf-started")] == [f"missing: {len(lacking)}"]
+    assert events_of(store, "recorder-gap", "no samples%") == []
+    assert _longest_pause_s(store, burner) < 1.0 or events_of(store, "samples-lost")
     events = {row["event"] for row in ask(store, "select distinct event from samples where event not like 'cgroup:%'")}
     assert events <= {"cycles", "cpu-clock"}, "plain names"
     assert (store / "perf-options.json").stat().st_mode & 0o777 == 0o600
@@ -62,13 +62,13 @@ def test_a_perf_that_dies_slowly_over_an_option_opens_no_gap_after_the_start(tmp
     dies = Refusal("--all-cgroups", "Couldn't synthesize cgroup events.\n", 2.0, begun=True)
     perf, environment = _path(tmp_path, Shim(refuses=(dies,), real=str(shutil.which("perf"))))
     with load(), recorder(store, env=environment) as process:
-        wait(lambda: len(told(store, "perf-started")) == 2, "the second perf", 30.0)
+        wait(lambda: len(events_of(store, "perf-started")) == 2, "the second perf", 30.0)
         wait_for_samples(store, 30.0)
         stop(process)
     assert len(asked(perf)) == 2
-    (ended,) = told(store, "perf-ended")
+    (ended,) = events_of(store, "perf-ended")
     assert ended["text"] == "perf ended by itself: Couldn't synthesize cgroup events."
-    (started,) = [row for row in told(store, "perf-started") if row["text"] != "with all options"]
+    (started,) = [row for row in events_of(store, "perf-started") if row["text"] != "with all options"]
     assert (started["at_ns"] - ended["at_ns"]) / NS < 3.0
 
 

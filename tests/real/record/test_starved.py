@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from stage.recorders import ask, load, perf_of, recorder, sampled, stop, told, wait, wait_for_samples
+from stage.recorders import ask, events_of, load, perf_of, recorder, sampled, stop, wait, wait_for_samples
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)")]
 
@@ -38,9 +38,9 @@ def test_a_killed_perf_is_started_again_and_the_gap_told(tmp_path: Path) -> None
         wait(lambda: sampled(tmp_path, killed_ns + NS), "samples after the kill", 20.0)
         assert perf_of(process.pid) not in (None, perf)
         stop(process)
-    assert [row["text"] for row in told(tmp_path, "perf-ended")] == ["perf ended by itself"]
-    assert len(told(tmp_path, "perf-started")) == 2
-    (gap,) = told(tmp_path, "recorder-gap", "no samples%")
+    assert [row["text"] for row in events_of(tmp_path, "perf-ended")] == ["perf ended by itself"]
+    assert len(events_of(tmp_path, "perf-started")) == 2
+    (gap,) = events_of(tmp_path, "recorder-gap", "no samples%")
     match = ENDS.fullmatch(gap["text"])
     assert match is not None
     assert (gap["subject"], match[4]) == ("perf", "perf ended by itself")
@@ -54,11 +54,11 @@ def test_a_hanging_perf_is_ended_after_ten_seconds_and_gives_what_it_had(tmp_pat
         perf = perf_of(process.pid)
         assert perf is not None
         os.kill(perf, signal.SIGSTOP)
-        wait(lambda: bool(told(tmp_path, "perf-ended")), "the end of the hanging perf", 25.0)
+        wait(lambda: bool(events_of(tmp_path, "perf-ended")), "the end of the hanging perf", 25.0)
         wait_for_samples(tmp_path)
         stop(process)
-    assert "did not answer for 10 s" in told(tmp_path, "perf-ended")[0]["text"]
-    (gap,) = told(tmp_path, "recorder-gap", "no samples%")
+    assert "did not answer for 10 s" in events_of(tmp_path, "perf-ended")[0]["text"]
+    (gap,) = events_of(tmp_path, "recorder-gap", "no samples%")
     match = ENDS.fullmatch(gap["text"])
     assert match is not None
     assert float(match[3]) < 6.0, "what was in perf's rings while it hung is there"
@@ -74,14 +74,14 @@ def test_a_missing_perf_is_told_once_and_taken_when_it_comes(tmp_path: Path) -> 
     for name, path in others.items():
         (programs / name).symlink_to(str(path))
     with load(), recorder(store, env={"NECROSCOPE_PATH": folder}) as process:
-        wait(lambda: bool(told(store, "perf-unavailable")), "the complaint", 10.0)
+        wait(lambda: bool(events_of(store, "perf-unavailable")), "the complaint", 10.0)
         time.sleep(4.0)
         (programs / "perf").symlink_to(perf)
         wait_for_samples(store, 30.0)
         stop(process)
-    (complaint,) = told(store, "perf-unavailable")
+    (complaint,) = events_of(store, "perf-unavailable")
     assert complaint["text"].startswith("perf is not installed")
-    (gap,) = told(store, "recorder-gap", "no samples%")
+    (gap,) = events_of(store, "recorder-gap", "no samples%")
     assert "perf is not installed" in gap["text"]
     assert gap["at_ns"] < complaint["at_ns"]
 
@@ -97,9 +97,9 @@ def test_eight_seconds_stopped_lose_no_sample(tmp_path: Path, who: str) -> None:
         os.kill(pid, signal.SIGCONT)
         wait_for_samples(tmp_path)
         stop(process)
-    assert told(tmp_path, "perf-ended") == []
-    assert _longest_pause_s(tmp_path, burner) < 1.0 or told(tmp_path, "samples-lost")
-    late = told(tmp_path, "recorder-gap", "no signal was read%")
+    assert events_of(tmp_path, "perf-ended") == []
+    assert _longest_pause_s(tmp_path, burner) < 1.0 or events_of(tmp_path, "samples-lost")
+    late = events_of(tmp_path, "recorder-gap", "no signal was read%")
     assert bool(late) == (who == "recorder")
     if late:
         assert (late[0]["subject"], 7.5 < float(late[0]["text"].split("(")[1].split(" s)")[0]) < 12) == (
@@ -123,5 +123,5 @@ def test_a_real_time_hog_on_perfs_core_hides_nothing(tmp_path: Path) -> None:
         stop(process)
     during = f"at_ns between {began_ns} and {ended_ns}"
     (row,) = ask(tmp_path, f"select count(*) n from samples where cpu = {core} and {during}")
-    assert row["n"] > 0.9 * 97 * 4.0 or told(tmp_path, "samples-lost")
+    assert row["n"] > 0.9 * 97 * 4.0 or events_of(tmp_path, "samples-lost")
     assert _longest_pause_s(tmp_path, burner) < 1.0 or core == 1

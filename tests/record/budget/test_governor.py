@@ -28,7 +28,7 @@ class Run:
 
     def __init__(self, budget: Budget = LIMITS) -> None:
         self.governor, self.at_s, self.cpu_s = Governor(budget), 1000.0, 0.0
-        self.told: list[tuple[float, Change]] = []
+        self.changes: list[tuple[float, Change]] = []
 
     def take(self, seconds: float, share: float, memory: int | None = None, files: int | None = None) -> list[Change]:
         found: list[Change] = []
@@ -36,12 +36,12 @@ class Run:
             self.at_s += 1.0
             self.cpu_s += share
             changes = self.governor.decide(Use(self.at_s, self.cpu_s, memory, files))
-            self.told += [(self.at_s, one) for one in changes]
+            self.changes += [(self.at_s, one) for one in changes]
             found += changes
         return found
 
     def steps(self) -> list[tuple[float, str, bool]]:
-        return [(at_s - 1000.0, one.step, one.shed) for at_s, one in self.told]
+        return [(at_s - 1000.0, one.step, one.shed) for at_s, one in self.changes]
 
 
 def test_within_the_budget_nothing_is_shed() -> None:
@@ -126,10 +126,10 @@ def test_after_long_calm_the_hold_is_short_again() -> None:
     run.take(AGAIN_S, 0.01)
     run.take(40, 0.08)
     assert run.governor.shed == (SYMBOLS,)
-    began = run.told[-1][0]
+    began = run.changes[-1][0]
     run.take(HOLD_S + 60, 0.01)
     assert run.governor.shed == ()
-    assert run.told[-1][0] - began == pytest.approx(HOLD_S, abs=1)
+    assert run.changes[-1][0] - began == pytest.approx(HOLD_S, abs=1)
 
 
 def test_memory_and_descriptors_shed_what_helps_them() -> None:
@@ -167,10 +167,10 @@ def test_a_change_tells_the_numbers_and_what_is_not_seen() -> None:
 
 
 def test_what_cannot_be_shed_here_is_passed_over() -> None:
-    governor, told = Governor(LIMITS, (PROCESSES, ZOMBIE_NAMES)), list[str]()
+    governor, changes = Governor(LIMITS, (PROCESSES, ZOMBIE_NAMES)), list[str]()
     for second in range(600):
-        told += [one.step for one in governor.decide(Use(second, 0.1 * second, memory_bytes=900_000_000))]
-    assert sorted(told) == [PROCESSES, ZOMBIE_NAMES]
+        changes += [one.step for one in governor.decide(Use(second, 0.1 * second, memory_bytes=900_000_000))]
+    assert sorted(changes) == [PROCESSES, ZOMBIE_NAMES]
 
 
 def test_large_nodes_may_cost_more() -> None:

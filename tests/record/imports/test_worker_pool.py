@@ -41,7 +41,7 @@ def nobody() -> None:
 
 
 def test_results_come_in_order_and_progress_is_told() -> None:
-    told: list[float] = []
+    shares: list[float] = []
 
     def work(number: int, progress: Progress) -> list[int]:
         for step in range(101):
@@ -49,11 +49,11 @@ def test_results_come_in_order_and_progress_is_told() -> None:
         time.sleep(0.05 * (3 - number))
         return [number, os.getpid()]
 
-    made = work_together(3, work, told.append)
+    made = work_together(3, work, shares.append)
     assert [number for number, _ in made] == [0, 1, 2]
     assert len({pid for _, pid in made} | {os.getpid()}) == 4
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
     nobody()
 
 

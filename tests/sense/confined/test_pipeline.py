@@ -25,6 +25,8 @@ from necroscope.sense.perf.format.sideband import MappedFile
 from necroscope.sense.perf.symbols.live_names import KnownFile, LiveNames
 from stage.hung_fuse import HungFuse
 
+pytestmark = pytest.mark.slow
+
 GLOBAL = 1 << 4 | 2
 PLACE = np.array([0x1008], np.uint64)
 SPACE = 1

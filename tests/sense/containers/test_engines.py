@@ -275,17 +275,17 @@ def test_a_socket_under_two_names_is_asked_once(tmp_path: Path) -> None:
 def test_the_users_own_engine_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "privileged", lambda: False)
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/7/docker.sock")
-    assert engines._usual_sockets() == ["/run/user/7/docker.sock", *engines.SOCKETS]
+    assert engines.named_sockets() == ["/run/user/7/docker.sock", *engines.SOCKETS]
     monkeypatch.setenv("DOCKER_HOST", "tcp://somewhere:2375")
-    assert engines._usual_sockets() == list(engines.SOCKETS)
+    assert engines.named_sockets() == list(engines.SOCKETS)
 
 
 def test_with_privileges_only_our_own_variable_names_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "privileged", lambda: True)
     monkeypatch.setenv("DOCKER_HOST", "unix:///home/eve/docker.sock")
-    assert engines._usual_sockets() == list(engines.SOCKETS)
+    assert engines.named_sockets() == list(engines.SOCKETS)
     monkeypatch.setenv(environment.CONTAINER_SOCKET, "/run/box/docker.sock")
-    assert engines._usual_sockets() == ["/run/box/docker.sock", *engines.SOCKETS]
+    assert engines.named_sockets() == ["/run/box/docker.sock", *engines.SOCKETS]
 
 
 @pytest.mark.root

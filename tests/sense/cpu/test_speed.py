@@ -169,11 +169,11 @@ def test_the_core_that_cannot_be_read_any_more(tmp_path: Path) -> None:
 
 def test_a_counter_that_goes_back_is_reported_as_it_stands(tmp_path: Path) -> None:
     sensor = CpuSpeed()
-    throttles = []
+    values = []
     for throttles in (7, 9, 2):
         host = _write(tmp_path, b"0\n", _core(0, 3000000, 3500000, b"0\n", throttles))
-        throttles.append(_of(sensor.read(host), "cpu_thermal_throttles"))
-    assert throttles == [{0: 7}, {0: 9}, {0: 2}]
+        values.append(_of(sensor.read(host), "cpu_thermal_throttles"))
+    assert values == [{0: 7}, {0: 9}, {0: 2}]
 
 
 def test_what_the_cores_have_is_found_out_anew_each_minute(tmp_path: Path, pass_s: Tell) -> None:

@@ -16,7 +16,7 @@ import pytest
 from perf import recorded
 
 from necroscope.errors import BadInput
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.record.imports.perf_recordings import Imported
 from necroscope.sense.host import Host
 from necroscope.sense.importers import unpacked as unpacking

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from opentelemetry.proto.profiles.v1development import profiles_pb2
 
-from necroscope.query.samples.sample_counts import Ledger, Task
+from necroscope.query.samples.sample_counts import SampleCounts, Task
 from necroscope.show.export import folded, otlp, pprof
 from necroscope.show.export.resource import resource
 from necroscope.show.frame_label import frame_label
@@ -20,9 +20,9 @@ from stage.exported import source
 UNNAMED = "main\x1fapp\x1e[unknown]\x1flibfoo.so\x1e[unknown]\x1f[kernel]\x1e[unknown]\x1f[unknown]\x1e"
 
 
-def ledger() -> Ledger:
+def counts() -> SampleCounts:
     columns = (np.array([0]), np.array([0]), np.array([0]), np.array([3]), np.array([3e9]))
-    return Ledger(((0, 9),), (Task(5, 6, "worker", "/a"),), (UNNAMED,), *columns, event="cpu-clock")
+    return SampleCounts(((0, 9),), (Task(5, 6, "worker", "/a"),), (UNNAMED,), *columns, event="cpu-clock")
 
 
 def test_the_node_is_told_in_the_words_of_the_convention() -> None:
@@ -37,8 +37,11 @@ def test_the_node_is_told_in_the_words_of_the_convention() -> None:
 
 
 def test_the_environment_counts_more() -> None:
-    told = {"OTEL_RESOURCE_ATTRIBUTES": "host.name=a%20b,k8s.node.name=n7,=x,odd", "OTEL_SERVICE_NAME": "training"}
-    found = resource("node7", "", "aarch64", told)
+    environment = {
+        "OTEL_RESOURCE_ATTRIBUTES": "host.name=a%20b,k8s.node.name=n7,=x,odd",
+        "OTEL_SERVICE_NAME": "training",
+    }
+    found = resource("node7", "", "aarch64", environment)
     assert found["host.name"] == "a b"
     assert found["k8s.node.name"] == "n7"
     assert found["service.name"] == "training"
@@ -58,10 +61,10 @@ def test_a_bundle_tells_its_host(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()
     assert packed_on(store) == ("", "")
-    told = {"schema": "necroscope.bundle/1", "packed_on": {"hostname": "node7", "osrelease": "6.8.0"}}
-    (tmp_path / "manifest.json").write_text(json.dumps(told))
+    manifest = {"schema": "necroscope.bundle/1", "packed_on": {"hostname": "node7", "osrelease": "6.8.0"}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     assert packed_on(store) == ("node7", "6.8.0")
-    for odd in ("", "[]", "{}", json.dumps({**told, "schema": "other/1"})):
+    for odd in ("", "[]", "{}", json.dumps({**manifest, "schema": "other/1"})):
         (tmp_path / "manifest.json").write_text(odd)
         assert packed_on(store) == ("", "")
 
@@ -83,6 +86,6 @@ def test_a_frame_without_a_name_is_called_after_its_module(name: str, module: st
 
 
 def test_exports_name_the_module_of_unnamed_frames() -> None:
-    assert list(folded.lines(ledger())) == ["worker;main;[libfoo.so];[kernel]_[k];[unknown] 3"]
-    *_, last = pprof.parts(ledger())
+    assert list(folded.lines(counts())) == ["worker;main;[libfoo.so];[kernel]_[k];[unknown] 3"]
+    *_, last = pprof.parts(counts())
     assert [last.string_table[one.name] for one in last.function] == ["main", "[libfoo.so]", "[kernel]", "[unknown]"]

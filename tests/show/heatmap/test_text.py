@@ -15,7 +15,6 @@ from necroscope.clock import NS
 from necroscope.query.cores.grid import Grid, Mark
 from necroscope.show.caption import Caption
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
-from necroscope.show.heatmap.hottest import hottest
 from necroscope.show.heatmap.text import heat_text, shade_of
 from necroscope.show.shade import LEVELS, Depth, heat, heat_terminal, hexed
 from show.layouts import START_NS, cores
@@ -55,24 +54,31 @@ def test_one_saturated_core_has_the_hottest_colour(depth: Depth) -> None:
     assert not any(hottest_style in style for style in drawn)
 
 
+@pytest.mark.parametrize("depth", ["256", "true"])
+def test_copied_without_its_colours_a_map_still_shows_the_hot_core(depth: Depth) -> None:
+    """Where a line is a row: its shades. Where it is two: a block in the half of the higher one."""
+    few = _line(heat_text(cores(rows=4, hot=2), 80, depth), "cpu 2 ")
+    assert few.count("█") > 40
+    assert "█" not in _line(heat_text(cores(rows=4, hot=2), 80, depth), "cpu 1 ")
+    values = np.array([[1.0, 0.0, 1.0, 0.0, 0.5], [0.0, 1.0, 1.0, 0.0, 0.5]])
+    both = Grid(("cpu 0", "cpu 1"), values, START_NS, NS, "share")
+    line = _line(heat_text(both, 40, depth, max_lines=2), "cpu 0-1")
+    assert "".join(dict.fromkeys(line[len("cpu 0-1 ") : 33])) == "▀▄█ ▒"
+    legend = heat_text(cores(), 80, depth).split("\n")[2].plain
+    assert all(shade in legend for shade in "░▒▓█")
+
+
 def test_few_rows_get_a_line_each() -> None:
     text = heat_text(cores(rows=4, hot=2), 80, "true")
     line = next(row for row in text.split("\n") if row.plain.startswith("cpu 2 "))
-    assert f"on {hexed(heat(LEVELS - 1))}" in [str(span.style) for span in line.spans]
+    hot = hexed(heat(LEVELS - 1))
+    assert f"{hot} on {hot}" in [str(span.style) for span in line.spans]
 
 
 def test_the_hottest_single_rows_are_listed() -> None:
     lines = _lines(heat_text(cores(), 80))
     assert lines[lines.index("Hottest rows") + 1] == "  cpu 41  mean   69 %  most  100 %  from 03:03:20"
     assert len(lines) - lines.index("Hottest rows") == 1 + 5
-
-
-def test_a_burst_is_hotter_than_a_higher_mean() -> None:
-    values = np.full((3, 100), 0.3)
-    values[1] = 0.1
-    values[1, 70:80] = 0.9
-    grid = Grid(("a", "b", "c"), values, START_NS, NS, "x")
-    assert [(hot.row, hot.at_ns) for hot in hottest(grid, 1)] == [("b", START_NS + 70 * NS)]
 
 
 def test_marks_stand_below_their_column() -> None:
@@ -116,7 +122,7 @@ def test_unknown_is_not_zero_in_colours() -> None:
     grid = Grid(("a",), np.array([[0.0, np.nan]]), START_NS, NS, "x")
     line = next(row for row in heat_text(grid, 40, "true").split("\n") if row.plain.startswith("a"))
     zero, unknown = line.spans[0], line.spans[1]
-    assert (str(zero.style), line.plain[zero.start]) == (f"on {hexed(heat(0))}", " ")
+    assert (str(zero.style), line.plain[zero.start]) == (f"{hexed(heat(0))} on {hexed(heat(0))}", " ")
     assert (str(unknown.style), line.plain[unknown.start]) == ("dim", "·")
 
 

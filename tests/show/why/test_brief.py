@@ -37,7 +37,7 @@ def test_the_answer_what_to_do_and_the_links() -> None:
         "  sampled on the core was somebody else's",
         "What to do now",
         "  1. Stop it.",
-        "     systemctl disable --now -- acme-agent.service",
+        "     necroscope fix disable-unit -- acme-agent.service",
         "  Step 1 alone does not end the symptom: the 68,540 cgroups left behind stay,",
         "  and it goes on until they are freed or the node reboots.",
         "Evidence",
@@ -81,7 +81,7 @@ def test_nothing_to_explain() -> None:
 @pytest.mark.parametrize("width", [40, 80])
 def test_long_names_fit_and_a_command_is_whole_or_absent(width: int) -> None:
     cause = Cause("zombie-memcg", Subject("unit", LONG), ProcessRef(LONG, 811), 39, 0.97)
-    command = f"systemctl disable --now -- '{LONG}'"
+    command = f"necroscope fix disable-unit -- '{LONG}'"
     remedies = (replace(EXPLAINED.remedies[0], subject=LONG, command=command), *EXPLAINED.remedies[1:])
     links = tuple(replace(one, claim=f"{LONG} {one.claim}", doubt=LONG) for one in LINKS)
     lines = shown(replace(EXPLAINED, cause=cause, remedies=remedies, links=links), width)

@@ -30,12 +30,12 @@ def test_groups_share_one_axis_of_time() -> None:
         "  2 symptoms. The kernel iterates over zombie memory cgroups.",
         f"  ▲{'·' * 74}▲",
         "  nic-reset, soft-lockup",
-        "  necroscope why --event 42",
+        "  necroscope why --event 0000000",
         "",
         "1 symptom: not enough evidence to name a cause",
         f"  ▲{'·' * 75}",
         "  nic-reset",
-        "  necroscope why --event 42",
+        "  necroscope why --event 0000000",
     ]
 
 

@@ -50,7 +50,7 @@ def test_the_story_is_told_in_order() -> None:
         "  Core 39 was running statsd (pid 811), a bystander: stopping it would not help.\n",
         "  Confidence 0.97; weakest link: on the core 0.91, because 6 % of what was\n  sampled on the core",
         "\nWhat to do now\n",
-        "  1. Stop it.\n     systemctl disable --now -- acme-agent.service\n     risk: r · cost: none\n",
+        "  1. Stop it.\n     necroscope fix disable-unit -- acme-agent.service\n     risk: r · cost: none\n",
         "     Step 1 alone does not end the symptom: the 68,540 cgroups left behind stay,\n     and it goes on until",
         "  2. Reboot.",
         "frees what has accumulated",

@@ -24,6 +24,8 @@ from necroscope.vocabulary.model import Sample
 from stage.everything import JOB, SECONDS, fill, texts_in
 from stage.recorded import START_NS
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = {
     "samples": "select at_ns, cpu, pid, tid, comm, cgroup, event, weight, frames, modules "
     "from samples join stacks using (stack_id)",

@@ -19,6 +19,8 @@ from necroscope.store.format.rows import event_rows, sample_rows
 from necroscope.vocabulary.event import Event
 from stage.recorded import START_NS, second
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 6
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.query.landmarks import find_event, symptoms
+from necroscope.query.events.event_names import find_event
+from necroscope.query.events.landmarks import symptoms
 from necroscope.store.read.catalog import all_segments
 from necroscope.store.read.damage_noticed import notice, noticing
 from necroscope.store.read.reader import Store

@@ -10,7 +10,7 @@ import pytest
 
 from necroscope.clock import NS
 from necroscope.query.cgroup_lifetimes import lives_of
-from necroscope.query.landmarks import events, symptoms
+from necroscope.query.events.landmarks import events, symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sql.engine import Engine
 from necroscope.store.bundle.excerpt import excerpt

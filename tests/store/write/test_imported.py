@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -67,6 +68,9 @@ def test_what_the_user_said_is_part_of_the_note(tmp_path: Path) -> None:
     found = note_of(tmp_path, "abc")
     assert found is not None
     assert found.options == '{"at_ns": 5}'
+    written = json.loads((tmp_path / "imported" / "abc.json").read_text())
+    names = ["file", "samples", "segments", "whole", "told"]
+    assert (list(written), written["told"]) == (names, '{"at_ns": 5}'), "as every version wrote it"
     (tmp_path / "imported" / "old.json").write_text('{"file": "x", "samples": 1, "segments": [], "whole": true}')
     assert note_of(tmp_path, "old") == Note("x", 1, (), whole=True)
 

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.options import Span, console, output_options
 from necroscope.cli.shared.progress import progress
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
-    from necroscope.cli.shared.windows import Wanted
+    from necroscope.query.select import Wanted
     from necroscope.store.bundle.archive import Packed
     from necroscope.store.bundle.excerpt import Excerpt
-    from necroscope.store.read.reader import Store
-    from necroscope.vocabulary.event import Window
 
-LAST_S, BEFORE_S, AFTER_S = 600.0, 300.0, 60.0
+BEFORE_S, AFTER_S = 300.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +36,13 @@ class Made:
     words: tuple[str, ...] = ()
 
 
-@click.command()
+@click.command(epilog=RULE)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--now", is_flag=True, help="Capture this instant of this host instead; needs no recording.")
 @click.option("--from", "from_ns", type=Instant(), help="From this time on: -10m, 14:03:07, ISO 8601.")
 @click.option("--to", "to_ns", type=Instant(), help="Up to this time.")
 @click.option("--at", "at_ns", type=Instant(), help="Around this time (see --before, --after).")
-@click.option("--event", help="Around an event: its id (`necroscope events --json`), or a kind, for the last of it.")
+@event_option("Around an event: its id, as `necroscope events` prints it, or a kind (its latest occurrence).")
 @click.option("--before", "before_s", type=Span(), help="With --at or --event: so long before (5m).")
 @click.option("--after", "after_s", type=Span(), help="With --at or --event: so long after (1m).")
 @click.option("--redact", is_flag=True, help="Replace the names of hosts, processes, units, functions and files.")
@@ -110,6 +109,8 @@ def _instant(file: Path, with_arguments: bool, no_color: bool, quiet: bool) -> P
 def _window(file: Path, folder: Path | None, given: dict[str, Any], redact: bool, no_color: bool, quiet: bool) -> Made:
     from necroscope.clock import iso
     from necroscope.query.sealed import again
+    from necroscope.query.select import Wanted
+    from necroscope.query.window_choice import bundle_window, nothing_there
     from necroscope.store.bundle.archive import pack
     from necroscope.store.bundle.excerpt import excerpt
     from necroscope.store.bundle.recording import MOST_BYTES, entries
@@ -118,14 +119,14 @@ def _window(file: Path, folder: Path | None, given: dict[str, Any], redact: bool
     from necroscope.store.redact.rows import Redactor
 
     opened = Store(to_read(folder))
-    window, words = _chosen(opened, given)
+    window, words = bundle_window(opened, _with_usual_lengths(Wanted(**given)))
     redactor = Redactor() if redact else None
     change = redactor or (lambda tables: tables)
-    with _beside(file) as temporary, progress("packing", no_color, quiet) as told:
-        made = again(lambda: excerpt(opened, window, Path(temporary) / "store", change, told, MOST_BYTES))
+    with _beside(file) as temporary, progress("packing", no_color, quiet) as on_progress:
+        made = again(lambda: excerpt(opened, window, Path(temporary) / "store", change, on_progress, MOST_BYTES))
         say(made.notes)
         if not made.rows:
-            raise _nothing(opened, words)
+            raise nothing_there(opened, words)
         packed = pack(entries(made, window, redactor), file)
     details = {"window": [iso(window[0]), iso(window[1])], "redacted": redact, "rows": made.rows, "notes": made.notes}
     return Made(packed, "events", details, (words, _contents(made, redact)))
@@ -139,51 +140,12 @@ def _beside(file: Path) -> tempfile.TemporaryDirectory[str]:
         raise BadInput(f"{file} cannot be written: {error.strerror}.", "name a file in a writable folder") from error
 
 
-def _chosen(store: Store, given: dict[str, Any]) -> tuple[Window, str]:
-    """The window, and in words what it is. Without any time: the last ten minutes of the recording."""
-    from necroscope.cli.shared.windows import Wanted, chosen
-
-    around = given["at_ns"] is not None or given["event"] is not None
-    if around:
-        given = {
-            **given,
-            "before_s": BEFORE_S if given["before_s"] is None else given["before_s"],
-            "after_s": AFTER_S if given["after_s"] is None else given["after_s"],
-        }
-    wanted = Wanted(**given)
-    last = all(value is None for value in given.values())
-    select, words = chosen(store, wanted if around else _bounded(store, wanted))
-    return select.window, f"{words}, the last of the recording" if last else words
-
-
-def _bounded(store: Store, wanted: Wanted) -> Wanted:
-    """Both ends of the window, also where there are no samples."""
-    from necroscope.clock import NS
-
-    if wanted.before_s is not None or wanted.after_s is not None or None not in (wanted.from_ns, wanted.to_ns):
+def _with_usual_lengths(wanted: Wanted) -> Wanted:
+    """A bundle takes more around an instant than what is looked at: what led to it, and what is normal."""
+    if wanted.at_ns is None and wanted.event is None:
         return wanted
-    first_ns, last_ns = _extent(store)
-    to_ns = max(last_ns, wanted.from_ns or 0) if wanted.to_ns is None else wanted.to_ns
-    from_ns = wanted.from_ns
-    if from_ns is None:
-        from_ns = min(first_ns, to_ns) if wanted.to_ns is not None else max(first_ns, to_ns - round(LAST_S * NS) + 1)
-    return replace(wanted, from_ns=from_ns, to_ns=to_ns)
-
-
-def _extent(store: Store) -> Window:
-    """Times of the first and the last row of the store."""
-    from necroscope.query.landmarks import extent_of_all
-
-    if (found := extent_of_all(store.snapshot())) is None:
-        raise BadInput("The store is empty.", "record first (`necroscope record`), or take this instant with --now")
-    return found
-
-
-def _nothing(store: Store, words: str) -> BadInput:
-    from necroscope.clock import iso
-
-    first_ns, last_ns = _extent(store)
-    return BadInput(f"The recording has nothing of {words}.", f"it goes from {iso(first_ns)} to {iso(last_ns)}")
+    before_s = BEFORE_S if wanted.before_s is None else wanted.before_s
+    return replace(wanted, before_s=before_s, after_s=AFTER_S if wanted.after_s is None else wanted.after_s)
 
 
 def _contents(made: Excerpt, redact: bool) -> str:

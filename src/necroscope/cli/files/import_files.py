@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.progress import progress
-from necroscope.cli.shared.times import Instant, Zone
+from necroscope.cli.shared.times import RULE, Instant, Zone, in_utc
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 
@@ -22,7 +23,7 @@ from necroscope.sense.host import Host
 from necroscope.sense.importers.read_ahead import ReadAhead, is_perf_data
 
 
-@click.command(name="import")
+@click.command(name="import", epilog=RULE)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Folder to import into.")
 @click.option(
@@ -40,7 +41,7 @@ from necroscope.sense.importers.read_ahead import ReadAhead, is_perf_data
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that read a file; one for each CPU by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (docs/json.md).")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 def import_files(
     files: tuple[Path, ...],
     store: Path | None,
@@ -70,11 +71,13 @@ def import_files(
       necroscope import perf.script.gz mpstat.json journal.json --store ./node7
       necroscope import dmesg.txt --clock-offset 1767300000 --store ./node7
     """
+    if not quiet:
+        say(in_utc([at_ns]))
     jobs = jobs or len(os.sched_getaffinity(0))
     host = ReadAhead() if jobs > 1 and kallsyms is None and any(map(is_perf_data, files)) else Host()
     # NumPy would start a thread on every CPU for algebra that nobody does here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from necroscope.record.imports.imported_files import How, import_file
+    from necroscope.record.imports.file_importers import How, import_file
     from necroscope.record.imports.perf_recordings import reuse_memory
     from necroscope.sense.cpu.times import Cpu
     from necroscope.sense.importers.source import Placing
@@ -90,8 +93,8 @@ def import_files(
     try:
         for file in files:
             try:
-                with progress(file.name, no_color, quiet or as_json) as told:
-                    kind, done = import_file(writer, file, how, told)
+                with progress(file.name, no_color, quiet or as_json) as on_progress:
+                    kind, done = import_file(writer, file, how, on_progress)
             except BadInput as error:
                 bad.append(error)
                 entries.append({"file": str(file), "error": error.message, "hint": error.hint})

@@ -120,13 +120,11 @@ def run(
     scenario = find(name, folders)
     if not disposable_machine:
         refuse_neighbours()
-    say = teller(console(no_color, stderr=True), quiet or as_json)
+    say = progress_lines(console(no_color, stderr=True), quiet or as_json)
     with _folder(store, f"necroscope-{name}-{seed}-") as folder:
         outcome = play(scenario, seed, folder, for_s, say, beside)
     if as_json:
-        _write(
-            {"schema": "necroscope.lab.run/1", "happened": outcome.happened, "folder": str(folder), **_told(outcome)}
-        )
+        _write({"schema": "necroscope.lab.run/1", "happened": outcome.happened, "folder": str(folder), **_run(outcome)})
     elif not quiet:
         _report(console(no_color), outcome)
     if not outcome.happened:
@@ -232,7 +230,7 @@ def _table(out: Console, found: list[tuple[Scenario, list[str]]]) -> None:
     out.print(table)
 
 
-def teller(out: Console, quiet: bool) -> Callable[[str], None]:
+def progress_lines(out: Console, quiet: bool) -> Callable[[str], None]:
     """Says how it goes, with the seconds since the beginning."""
     from rich.text import Text
 
@@ -247,7 +245,7 @@ def teller(out: Console, quiet: bool) -> Callable[[str], None]:
     return say
 
 
-def _told(outcome: Outcome) -> dict[str, object]:
+def _run(outcome: Outcome) -> dict[str, object]:
     return {"seconds": round(outcome.seconds, 1), "truth": outcome.truth}
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SEEDS = 10_000
+_LASTS_S = 45.0
 
 
 class Seeds(click.ParamType["list[int]"]):
@@ -42,7 +43,7 @@ class Seeds(click.ParamType["list[int]"]):
 @click.command()
 @click.option("--seeds", type=Seeds(), help="Which seeds: 1,2,3 or 1-10 (default: 1).")
 @click.option("--only", multiple=True, help="This scenario only; may be given again.")
-@click.option("--for", "for_s", type=Span(), default="45s", show_default=True, help="How long each lasts, roughly.")
+@click.option("--for", "for_s", type=Span(), help=f"How long each lasts, roughly (default: {_LASTS_S:.0f}s).")
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Keep the recordings here.")
 @click.option("--recorded", type=click.Path(path_type=Path, file_okay=False), help="Judge recordings kept earlier.")
 @click.option("--disposable-machine", is_flag=True, help="Run beside a kubelet or containers of others.")
@@ -51,7 +52,7 @@ class Seeds(click.ParamType["list[int]"]):
 def score(
     seeds: list[int] | None,
     only: Sequence[str],
-    for_s: float,
+    for_s: float | None,
     store: Path | None,
     recorded: Path | None,
     disposable_machine: bool,
@@ -72,7 +73,7 @@ def score(
       necroscope lab score --seeds 1,2,3 --only seeds-incident --store /tmp/runs
       necroscope lab score --recorded /tmp/runs
     """
-    from necroscope.cli.lab.lab import teller
+    from necroscope.cli.lab.lab import progress_lines
     from necroscope.errors import Unavailable
     from necroscope.lab.catalogue import find, scenarios
     from necroscope.lab.neighbours import refuse_neighbours
@@ -82,14 +83,16 @@ def score(
 
     left_out: list[scoring.LeftOut] = []
     if recorded is not None:
+        played_only = {"--for": for_s, "--store": store, "--scenarios": folders}
+        _refuse({**played_only, "--disposable-machine": disposable_machine})
         judgements = list(scoring.recorded(recorded, only, seeds))
     else:
         chosen = [find(name, folders) for name in only] or list(scenarios(folders).values())
         if not disposable_machine:
             refuse_neighbours()
-        say = teller(console(no_color, stderr=True), quiet)
+        say = progress_lines(console(no_color, stderr=True), quiet)
         judgements = []
-        for one in scoring.played(chosen, seeds or [1], store, for_s, say):
+        for one in scoring.played(chosen, seeds or [1], store, for_s or _LASTS_S, say):
             if isinstance(one, scoring.LeftOut):
                 left_out.append(one)
             else:
@@ -114,6 +117,15 @@ def score(
             out.print(f"left out: {absent.because}", highlight=False, markup=False)
     if any(one.bad for one in judgements):
         raise click.exceptions.Exit(1)
+
+
+def _refuse(played_only: dict[str, object]) -> None:
+    """Nothing is played with --recorded: options about playing would be ignored."""
+    from necroscope.errors import BadInput
+
+    if given := [name for name, value in played_only.items() if value]:
+        what = " and ".join(given)
+        raise BadInput(f"--recorded judges what was recorded, and {what} would be ignored.", f"leave out {what}")
 
 
 def _table(out: Console, judgements: Sequence[Judgement]) -> None:
@@ -153,8 +165,8 @@ def _worth(out: Console, judgements: Sequence[Judgement]) -> None:
     for heading in ("confidence", "causes named", "mean confidence", "right", "as other scenarios tell"):
         table.add_column(heading, justify="right")
     for one in reliability(judgements):
-        told = "" if one.by_others is None else f"{one.by_others:.2f}"
-        shares = (f"{one.confidence:.2f}", f"{one.right:.2f}", told)
+        by_others = "" if one.by_others is None else f"{one.by_others:.2f}"
+        shares = (f"{one.confidence:.2f}", f"{one.right:.2f}", by_others)
         table.add_row(f"{one.low:.2f}-{one.high:.2f}", str(one.runs), *shares)
     if table.row_count:
         out.print(table)

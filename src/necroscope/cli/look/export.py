@@ -16,13 +16,14 @@ import click
 from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.progress import progress
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.window_query import nothing
-from necroscope.cli.shared.windows import Wanted, chosen, window_options
+from necroscope.cli.shared.times import RULE
+from necroscope.cli.shared.windows import window_options
 from necroscope.errors import BadInput, NecroscopeError
+from necroscope.query.select import Wanted
 from necroscope.show.export.formats import FORMATS, Format
 
 if TYPE_CHECKING:
-    from necroscope.query.samples.chunks import Told
+    from necroscope.query.samples.chunks import OnProgress
     from necroscope.query.select import Select
     from necroscope.show.export.source import Source
     from necroscope.store.read.reader import Store
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _TRIES = 3
 
 
-@click.command()
+@click.command(epilog=RULE)
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), required=True, help="What to write.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, allow_dash=True, dir_okay=False), required=True,
@@ -40,7 +41,7 @@ _TRIES = 3
 @window_options
 @click.option("--idle", is_flag=True, help="With the samples of idle cores, which are left out otherwise.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what was exported.")
-@click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured too).")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 def export(
     name: str, output: Path, store: Path | None, wanted: Wanted, idle: bool, quiet: bool, no_color: bool
 ) -> None:
@@ -63,6 +64,7 @@ def export(
       necroscope export --format folded -o - --cpu 33 | flamegraph.pl > core33.svg
       necroscope export --format parquet -o agent.parquet --process node-agent --from 14:00 --to 15:00
     """
+    from necroscope.query.window_choice import chosen
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
 
@@ -71,8 +73,8 @@ def export(
         raise BadInput(f"{name} is not for a terminal.", "give -o FILE, or pipe it somewhere")
     opened = Store(to_read(store))
     select, words = chosen(opened, wanted)
-    with progress("exporting", no_color, quiet) as told, _file(output) as file:
-        source, notes = _written(opened, select, form, idle, file, told, _resource(store))
+    with progress("exporting", no_color, quiet) as on_progress, _file(output) as file:
+        source, notes = _written(opened, select, form, idle, file, on_progress, _resource(store))
         say(notes)
         if not source.samples:
             raise _nothing(opened, source, words, notes)
@@ -99,7 +101,7 @@ def _written(
     form: Format,
     idle: bool,
     file: BinaryIO,
-    told: Told,
+    on_progress: OnProgress,
     resource: dict[str, str],
 ) -> tuple[Source, list[str]]:
     """Write it; from the beginning again when files were merged away meanwhile. Also what could not be read."""
@@ -114,7 +116,7 @@ def _written(
         notes = [f"{note}; what came before it is exported" for note in snapshot.notes]
         try:
             one = narrowed(snapshot, select, notes)
-            source = Source(one, chunks(snapshot, one, told, notes=notes), idle, resource)
+            source = Source(one, chunks(snapshot, one, on_progress, notes=notes), idle, resource)
             form.write(source, file)
         except FileNotFoundError:
             continue
@@ -160,7 +162,9 @@ def _opened(path: Path, output: Path, mode: Literal["wb", "xb"] = "wb") -> Binar
 def _nothing(store: Store, source: Source, words: str, notes: list[str]) -> NecroscopeError:
     if source.idle:
         return BadInput(f"All samples of {words} are of idle cores.", "--idle exports them")
-    return nothing(store, words, source.select, notes)
+    from necroscope.query.samples.no_samples import no_samples
+
+    return no_samples(store, words, source.select, notes)
 
 
 def _tell(source: Source, words: str, name: str) -> None:

@@ -11,7 +11,7 @@ from necroscope.cli.shared.bounded import enter_bounded
 from necroscope.cli.shared.notes import say
 from necroscope.cli.shared.options import Span, console, output_options
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant, refuse_backwards
+from necroscope.cli.shared.times import RULE, Instant, refuse_backwards
 
 if TYPE_CHECKING:
     from necroscope.query.sql.answer import Answer
@@ -23,7 +23,7 @@ MOST_BYTES = 3 << 29
 """Memory of the whole process; the engine's own limit is `query.engine.MEMORY`."""
 
 
-@click.command()
+@click.command(epilog=RULE)
 @click.argument("query")
 @store_options
 @click.option("--from", "from_ns", type=Instant(), help="Only rows from this time on: -10m, 14:03:07, ISO 8601.")

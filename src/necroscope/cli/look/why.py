@@ -13,32 +13,26 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from necroscope.cli.shared.blindness import refuse_blank
+from necroscope.cli.shared.completion import event_option
 from necroscope.cli.shared.notes import heard
 from necroscope.cli.shared.options import config_option, console, output_options
 from necroscope.cli.shared.sources import store_options
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 from necroscope.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from necroscope.diagnose.hypotheses import Catalogue
+    from necroscope.explain.every import Every
     from necroscope.show.why.document import Version
     from necroscope.vocabulary.case import Case
-    from necroscope.vocabulary.verdict import Group, Verdict
+    from necroscope.vocabulary.verdict import Verdict
 
 _FOUND, _INCONCLUSIVE = 1, 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Every:
-    """The answer to --all, and what of the recording could not be read."""
-
-    groups: tuple[Group, ...]
-    notes: tuple[str, ...]
-
-
-_Found: TypeAlias = "Verdict | _Every"
+_Found: TypeAlias = "Verdict | Every"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +93,10 @@ class _Keep:
         click.echo(f"read it with: necroscope why --case {shlex.quote(name)}", err=True)
 
 
-@click.command()
+@click.command(epilog=RULE)
 @store_options
 @click.option("--at", "at_ns", type=Instant(), help="The symptom nearest to this time; without one, the time itself.")
-@click.option("--event", help="This event: its id (`necroscope events --json`), or a kind (its latest occurrence).")
+@event_option("This event: its id, as `necroscope events` prints it, or a kind (its latest occurrence).")
 @click.option("--all", "every", is_flag=True, help="Every symptom, those of one cause together.")
 @click.option(
     "--case",
@@ -194,7 +188,9 @@ def why(
 
 
 def _exit_code(found: _Found) -> int:
-    if isinstance(found, _Every):
+    from necroscope.explain.every import Every
+
+    if isinstance(found, Every):
         return _FOUND if found.groups else _INCONCLUSIVE if found.notes else 0
     if found.inconclusive:
         return _INCONCLUSIVE
@@ -203,12 +199,12 @@ def _exit_code(found: _Found) -> int:
 
 def _hypotheses(folder: Path | None) -> Catalogue:
     """Those in force; what was left out is said on stderr."""
-    from necroscope.diagnose.hypotheses import DEFAULT, catalogue
+    from necroscope.explain.mechanism_files import DEFAULT, hypotheses_of
     from necroscope.show.plain import plain
 
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder.", "give --mechanisms a folder of TOML files")
-    found = catalogue((*DEFAULT, folder) if folder is not None else DEFAULT)
+    found = hypotheses_of((*DEFAULT, folder) if folder is not None else DEFAULT)
     for one in found.warnings:
         click.echo(f"necroscope: {plain(f'{one.where}: {one.message}')}\n  hint: {plain(one.hint)}", err=True)
     return found
@@ -218,24 +214,15 @@ def _answered(asked: _Asked, store: Path | None, keep: _Keep, config_file: Path 
     if asked.case is not None:
         return _of_case(asked.case, store, known)
     from necroscope import config
-    from necroscope.explain import answer, explain, explain_all
+    from necroscope.explain import answer
+    from necroscope.explain.every import every_symptom
     from necroscope.store.place import to_read
     from necroscope.store.read.reader import Store
-    from necroscope.vocabulary.verdict import Group
 
     opened, settings = Store(to_read(store)), config.load(config_file)
     refuse_blank(opened)
     if asked.every:
-        notes: list[str] = []
-        groups = explain_all(opened, settings, known=known, notes=notes)
-        if not groups and not notes:
-            # What nobody reported, and complaints that no core causes, are not nothing.
-            whole = explain(opened, settings, known=known)
-            if whole.inconclusive:
-                notes += [f"not known: {one.what}" for one in whole.missing]
-            elif whole.symptom is not None:
-                groups = (Group(whole, (whole.symptom,)),)
-        return _Every(groups, tuple(notes))
+        return every_symptom(opened, settings, known)
     found = answer(opened, settings, at_ns=asked.at_ns, event=asked.event, known=known)
     keep.save(found.case)
     return found.verdict
@@ -263,9 +250,10 @@ def _thinking(no_color: bool, silent: bool) -> Iterator[None]:
 def _print_json(found: _Found, version: Version) -> None:
     import json
 
+    from necroscope.explain.every import Every
     from necroscope.show.why.document import why_all_document, why_document
 
-    if isinstance(found, _Every):
+    if isinstance(found, Every):
         document = why_all_document(found.groups, found.notes, version)
     else:
         document = why_document(found, version)
@@ -283,13 +271,14 @@ def _print(found: _Found, out: Console, brief: bool, known: Catalogue) -> None:
 
 
 def _tell(found: _Found, out: Console, brief: bool, catalogue: Catalogue) -> None:
+    from necroscope.explain.every import Every
     from necroscope.show.why.answer import Known
     from necroscope.show.why.brief import print_brief
     from necroscope.show.why.groups import print_groups
     from necroscope.show.why.story import print_story
 
     known = Known(catalogue.titles, catalogue.roles)
-    if isinstance(found, _Every):
+    if isinstance(found, Every):
         print_groups(found.groups, out, known, found.notes)
     elif brief:
         print_brief(found, out, known)

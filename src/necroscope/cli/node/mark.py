@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from necroscope.cli.shared.times import Instant
+from necroscope.cli.shared.times import RULE, Instant
 
 
-@click.command()
+@click.command(epilog=RULE)
 @click.argument("text")
 @click.option("--at", "at_ns", type=Instant(), default="now", show_default="now", help="When: -5m, 14:03:07, ISO 8601.")
 @click.option("--kind", default="mark", show_default=True, help="What it is: job-failed, job-started, ...")
@@ -53,4 +53,4 @@ def mark(
     said = valid_text(subject), valid_text(text)
     event = Event(at_ns, kind, "mark", *said, cpu=cpu, device=valid_text(device), pid=pid)
     put(to_write(store), event)
-    click.echo(f"{iso(at_ns)}  {kind}  id {event.id}")
+    click.echo(f"{iso(at_ns)}  {event.short_id}  {kind}")

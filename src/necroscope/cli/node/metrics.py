@@ -19,9 +19,9 @@ def metrics(store: Path | None) -> None:
     They are those of `record --metrics ADDRESS`, at most ten seconds old. Exit code 3 where no recorder runs.
 
     \b
-    Example:
-      necroscope metrics > /var/lib/node_exporter/necroscope.prom.new \\
-        && mv /var/lib/node_exporter/necroscope.prom.new /var/lib/node_exporter/necroscope.prom
+    Examples:
+      necroscope metrics > necroscope.prom.new      then mv it to necroscope.prom
+      necroscope metrics --store /var/lib/necroscope
     """
     from necroscope.record.metrics.file import latest
     from necroscope.store.place import to_read

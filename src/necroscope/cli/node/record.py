@@ -39,7 +39,7 @@ _PLACES = "$NECROSCOPE_STORE, else /var/lib/necroscope for root and ~/.local/sta
 @click.option("--log-format", type=click.Choice(["text", "json"]), help="Of the lines that are written off a terminal.")
 @config_option
 @click.option("-q", "--quiet", is_flag=True, help="No status line, no word about what cannot be seen.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
 @click.option(
     "--kernel-log",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
@@ -104,7 +104,7 @@ def record(
         recorder = Recorder(host, writer, feed, fast_sensors(kernel_log, skip), slow, budget, service)
         service.began(recorder)
         status = ending.enter_context(out.status("recording")) if on_terminal and not quiet else None
-        tell = None if quiet or not on_terminal else _teller(out, status)
+        tell = None if quiet or not on_terminal else _status_printer(out, status)
         last = recorder.run(stop, for_s, tell)
         if tell is not None:
             tell(last)
@@ -182,7 +182,7 @@ def _has_terminal() -> bool:
     return True
 
 
-def _teller(out: Console, status: Status | None) -> Callable[[RecorderStatus], None]:
+def _status_printer(out: Console, status: Status | None) -> Callable[[RecorderStatus], None]:
     """Keeps the status line, where there is one, and says each kind of trouble once."""
     from rich.text import Text
 

@@ -30,11 +30,14 @@ def scan(
     as_json: bool,
     no_color: bool,
     quiet: bool,
-) -> None:
+) -> int:
     """Is this node sick, now? One second, no recording needed.
 
     Counts the zombie memory cgroups and names them, with the files that pin them; finds units and containers that
     crash-loop, what the kernel log complained about, and says what it could not see. Changes nothing.
+
+    Exit code 1: something is wrong. 3: nothing wrong was found, but zombies could not be counted, or the kernel log of
+    this host could not be read, as without root.
 
     \b
     Examples:
@@ -64,11 +67,11 @@ def scan(
                 emit_scan(report, out, as_json, quiet, watching=True)
         except KeyboardInterrupt:
             pass
-    raise SystemExit(exit_code(report))
+    return exit_code(report)
 
 
 def exit_code(report: ScanReport) -> int:
-    """1 something wrong; 3 nothing wrong found, but zombies could not even be counted; else 0."""
+    """1 something wrong; 3 nothing wrong found, but what would have shown it could not be seen; else 0."""
     if report.sick:
         return 1
     return 3 if report.inconclusive else 0

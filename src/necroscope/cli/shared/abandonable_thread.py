@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 _STOPPED = 130
 
 
-def apart(work: Callable[[], _Result]) -> _Result:
+def abandonable(work: Callable[[], _Result]) -> _Result:
     """What the work returns or raises. After Ctrl-C the program tidies up and ends, however busy the work is: DuckDB
     2.0 waits for its own threads when a query is interrupted, often for ever."""
     future: Future[_Result] = Future()

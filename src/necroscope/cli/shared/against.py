@@ -43,7 +43,7 @@ def is_file(against: str) -> bool:
 
 def compared_with(made: Profile, given: str, with_idle: bool, detail: Detail) -> Profile:
     """A window with all of another recording as its baseline."""
-    from necroscope.query.landmarks import extent
+    from necroscope.query.extent import extent
     from necroscope.query.profile.against import against, blocks
     from necroscope.query.profile.profile import profile
     from necroscope.store.read.reader import Store
@@ -63,7 +63,7 @@ def compared_with(made: Profile, given: str, with_idle: bool, detail: Detail) ->
         other = profile(store, chosen, others, with_idle=with_idle, detail=detail)
         if not other.timed:
             other = profile(store, replace(chosen, window=window), with_idle=with_idle, detail=detail)
-        if not other.ledger.window.size:
+        if not other.counts.window.size:
             raise _nothing(store, replace(chosen, window=window), given)
         return against(made, other, given)
 
@@ -108,7 +108,7 @@ def _is_bundle(path: Path) -> bool:
 
 
 def _import(path: Path, folder: Path) -> None:
-    from necroscope.record.imports.imported_files import How, import_file
+    from necroscope.record.imports.file_importers import How, import_file
     from necroscope.sense.cpu.times import Cpu
     from necroscope.sense.host import Host
     from necroscope.sense.importers.placement import WHEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from necroscope.cli.shared.notes import say
-from necroscope.errors import BadInput, NecroscopeError, Unavailable
+from necroscope.errors import Unavailable
 
 if TYPE_CHECKING:
     from necroscope.store.read.reader import Store
@@ -19,17 +19,6 @@ def refuse_blank(store: Store) -> None:
 
     if (missing := nothing_written(store.folder)) is not None:
         raise Unavailable(f"{missing.what[:1].upper()}{missing.what[1:]}.", missing.hint)
-
-
-def without_samples(store: Store, error: BadInput) -> NecroscopeError:
-    """The error where there are no samples: of a recorder's store, its samples are missing."""
-    from necroscope.query.landmarks import find_event
-
-    snapshot = store.snapshot()
-    if find_event(snapshot, "recorder-started") is None and find_event(snapshot, "recorder-stopped") is None:
-        return error
-    hint = "`necroscope events` tells why, where the recorder could tell; `necroscope record` takes samples with perf"
-    return Unavailable(error.message, hint)
 
 
 def say_unrecorded(store: Store, quiet: bool) -> bool:

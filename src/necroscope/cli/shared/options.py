@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +56,7 @@ def source_options(function: F) -> F:
 def output_options(function: F) -> F:
     """`--json`, `--no-color`, `-q`."""
     json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document (schema in docs/json.md).")
-    color = click.option("--no-color", is_flag=True, help="No colours (NO_COLOR is honoured too).")
+    color = click.option("--no-color", is_flag=True, help="Neither colours nor bold (NO_COLOR is honoured too).")
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
     return json(color(quiet(function)))
 
@@ -70,10 +72,26 @@ def config_option(function: F) -> F:
 
 
 def console(no_color: bool, stderr: bool = False) -> Console:
-    """Where reports go: the terminal's width, colours only on a terminal; piped, plain text of 100 columns."""
+    """Where reports go: the terminal's width, colours only on a terminal; piped, plain text of 100 columns.
+
+    Without colours there is no bold and no dim either: no escape sequence at all.
+    """
     from rich.console import Console
 
-    made = Console(no_color=no_color or None, stderr=stderr, highlight=False, emoji=False, soft_wrap=False)
+    class Report(Console):
+        def on_broken_pipe(self) -> None:
+            """Rich would end the program with 1, which says that something is wrong with the node."""
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    plain = no_color or bool(os.environ.get("NO_COLOR"))
+    made = Report(
+        no_color=plain,
+        color_system=None if plain else "auto",
+        stderr=stderr,
+        highlight=False,
+        emoji=False,
+        soft_wrap=False,
+    )
     if not made.is_terminal and "COLUMNS" not in made._environ:
         made.width = 100
     return made

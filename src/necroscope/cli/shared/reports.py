@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -29,13 +30,18 @@ def emit_scan(report: ScanReport, console: Console, as_json: bool, quiet: bool, 
 
 
 def write_scan(report: ScanReport, console: Console) -> None:
-    """One scan as text; piped, without the blanks with which a terminal's lines are filled up."""
+    """One scan as text."""
     from necroscope.show.scan.text import print_scan
 
+    write_text(console, lambda out: print_scan(report, out))
+
+
+def write_text(console: Console, tell: Callable[[Console], None]) -> None:
+    """What is told, on the console; piped, without the blanks with which a terminal's lines are filled up."""
     if console.is_terminal:
-        print_scan(report, console)
+        tell(console)
         return
     with console.capture() as captured:
-        print_scan(report, console)
+        tell(console)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())

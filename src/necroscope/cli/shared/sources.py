@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from necroscope.cli.shared.notes import all_said
+from necroscope.cli.shared.notes import all_said, say
+from necroscope.cli.shared.times import Moment, in_utc
 from necroscope.errors import BadInput
 from necroscope.sense.host import Host
 
@@ -48,11 +49,19 @@ def open_recording(store: Path | None, bundle: Path | None) -> Iterator[Path | N
 
 
 def store_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--store` and `--bundle`. The function gets the folder of a store as `store`, or None for the usual place."""
+    """`--store` and `--bundle`. The function gets the folder of a store as `store`, or None for the usual place.
+
+    Of a bundle, times that count from now count from the end of its recording.
+    """
 
     @functools.wraps(function)
     def opened(**arguments: Any) -> Any:
-        with all_said(), open_recording(arguments.pop("store"), arguments.pop("bundle")) as store:
+        bundle = arguments.pop("bundle")
+        with all_said(), open_recording(arguments.pop("store"), bundle) as store:
+            if bundle is not None and store is not None:
+                arguments = _from_its_end(arguments, store)
+            if not arguments.get("quiet"):
+                say(in_utc(arguments.values(), bundle is not None))
             return function(store=store, **arguments)
 
     options = (
@@ -67,6 +76,18 @@ def store_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         made = option(made)
     return made
+
+
+def _from_its_end(arguments: dict[str, Any], store: Path) -> dict[str, Any]:
+    """The arguments, with relative times as of the end of a recording."""
+    relative = {name: value for name, value in arguments.items() if isinstance(value, Moment) and value.relative}
+    if not relative:
+        return arguments
+    from necroscope.query.extent import extent_of_all
+    from necroscope.store.read.reader import Store
+
+    whole = extent_of_all(Store(store).snapshot())
+    return arguments if whole is None else arguments | {name: at.seen_from(whole[1]) for name, at in relative.items()}
 
 
 @contextmanager

@@ -6,10 +6,10 @@ catalogue.py     mechanisms.toml, rivals.toml, users' files   entry.py, values.p
 
 from __future__ import annotations
 
-from necroscope.diagnose.hypotheses.catalogue import DEFAULT, Catalogue, Warned, catalogue, load
+from necroscope.diagnose.hypotheses.catalogue import Catalogue, Warned, catalogue, load
 from necroscope.diagnose.hypotheses.fact_checks import Judged, judge_facts
 from necroscope.diagnose.hypotheses.hypothesis import Advice, Check, Hypothesis, OrderedBy, Storm
 from necroscope.diagnose.hypotheses.stack_match import Match, match, share_in
 
-__all__ = ["DEFAULT", "Advice", "Catalogue", "Check", "Hypothesis", "Judged", "Match", "OrderedBy", "Storm", "Warned"]
+__all__ = ["Advice", "Catalogue", "Check", "Hypothesis", "Judged", "Match", "OrderedBy", "Storm", "Warned"]
 __all__ += ["catalogue", "judge_facts", "load", "match", "share_in"]

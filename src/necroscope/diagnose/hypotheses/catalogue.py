@@ -1,5 +1,6 @@
-"""The catalogue: `mechanisms.toml` and `rivals.toml`, and what users add in folders of their own.
+"""The catalogue: `mechanisms.toml` and `rivals.toml`, and what users add in files of their own.
 
+Ours are part of the program, read once as its modules are; users' files are read by `explain.mechanism_files`.
 A users' entry with the id of one of ours takes its place. A broken file is left out with a warning that names its line;
 everything else stays in force. docs/add-a-mechanism.md says how to add one, docs/mechanisms.md describes every field.
 """
@@ -8,12 +9,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import takewhile
-from pathlib import Path
 from typing import Any
 
 from necroscope.diagnose.hypotheses import values
@@ -21,9 +21,7 @@ from necroscope.diagnose.hypotheses.entry import hypothesis
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis, Sort
 from necroscope.diagnose.hypotheses.values import Broken
 
-DEFAULT = (Path("/etc/necroscope/mechanisms.d"),)
 _HINT = "docs/mechanisms.md describes the fields; the file is left out until it is mended"
-_FILE_BYTES = 1 << 20
 _SORTS: tuple[Sort, ...] = ("mechanism", "rival")
 
 
@@ -79,22 +77,16 @@ class _File:
     measures: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def catalogue(folders: Sequence[Path] = DEFAULT) -> Catalogue:
-    """Ours, then those of each folder's `*.toml` files by name; a later one takes the place of an earlier id."""
-    found = [_shipped()]
-    warnings: list[Warned] = []
-    for folder in folders:
-        try:
-            files = sorted(path for path in folder.glob("*.toml") if path.is_file()) if folder.is_dir() else []
-        except OSError as error:
-            warnings.append(Warned(str(folder), f"cannot be read: {error.strerror}", "make it readable"))
-            continue
-        for path in files:
-            read = _read(path)
-            if isinstance(read, Warned):
-                warnings.append(read)
-            else:
-                found.append(read)
+def catalogue(files: Iterable[tuple[str, bytes]] = (), unread: Iterable[Warned] = ()) -> Catalogue:
+    """Ours, then those of users' files, each given by its name and contents; a later one takes the place of an earlier
+    id. `unread` are warnings about files that could not be read."""
+    found, warnings = [_shipped()], list(unread)
+    for name, data in files:
+        read = _parsed(name, data)
+        if isinstance(read, Warned):
+            warnings.append(read)
+        else:
+            found.append(read)
     return _joined(found, warnings)
 
 
@@ -117,30 +109,25 @@ def _joined(files: Sequence[_File], warnings: Sequence[Warned]) -> Catalogue:
 
 @cache
 def _shipped() -> _File:
+    """Ours: the only thing that `diagnose` ever reads, and the same whatever the node is."""
     folder = resources.files("necroscope.diagnose.hypotheses")
     mechanisms = _loaded(folder.joinpath("mechanisms.toml").read_text("utf-8"), "")
     rivals = _loaded(folder.joinpath("rivals.toml").read_text("utf-8"), "")
     return _File(mechanisms.mechanisms, rivals.rivals, mechanisms.see_through, mechanisms.measures)
 
 
-def _read(path: Path) -> _File | Warned:
+def _parsed(name: str, data: bytes) -> _File | Warned:
     try:
-        with path.open("rb") as file:
-            data = file.read(_FILE_BYTES + 1)
-        if len(data) > _FILE_BYTES:
-            return Warned(str(path), f"is larger than {_FILE_BYTES:,} bytes", "split it")
         text = data.decode("utf-8")
-    except OSError as error:
-        return Warned(str(path), f"cannot be read: {error.strerror}", "make it readable")
     except UnicodeDecodeError:
-        return Warned(str(path), "is no UTF-8 text")
+        return Warned(name, "is no UTF-8 text")
     try:
-        return _loaded(text, str(path))
+        return _loaded(text, name)
     except tomllib.TOMLDecodeError as error:
-        return Warned(str(path), f"is no TOML: {error}")
+        return Warned(name, f"is no TOML: {error}")
     except Broken as error:
         line = _line(text, error)
-        return Warned(f"{path}, line {line}" if line else str(path), str(error))
+        return Warned(f"{name}, line {line}" if line else name, str(error))
 
 
 def _loaded(text: str, source: str) -> _File:

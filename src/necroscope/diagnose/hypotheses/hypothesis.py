@@ -25,7 +25,7 @@ Grows = Literal["", "zombies", "directories"]
 Nameless = Literal["", "user", "kernel"]
 Measure = Literal["", "samples", "modes", "rise", "drop", "others", "events"]
 """samples: share of the core's samples in `functions`; modes: share of its time in `modes`; rise, drop: how far `fact`
-is above or below quiet times; others: nothing is measured, who shared the core is told; events: complaints of the
+is above or below quiet times; others: nothing is measured, who shared the core is listed; events: complaints of the
 hardware and rates of `facts`."""
 
 PLACEHOLDER = re.compile(r"\{(value|percent|limit)\}")

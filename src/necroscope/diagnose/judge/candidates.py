@@ -102,7 +102,7 @@ def _score(one: Starvation, suspect: Suspect | None, at_ns: int, named: NamedCor
     return max(0.0, min(score, 1.0))
 
 
-def told_by_samples(one: Starvation, priors: Priors) -> float:
+def represented_share(one: Starvation, priors: Priors) -> float:
     """How much of the core's time samples stand for. Time that could not be sampled with interrupts off went like the
     rest; what the hypervisor took, and what was idle, did not."""
     sampled = _sampled(one.line_up)
@@ -115,7 +115,7 @@ def _sampled(line_up: LineUp) -> float:
 
 def scaled(share: float, one: Starvation, priors: Priors) -> float:
     """A share of what was sampled as one of all the time that samples stand for."""
-    return share / _sampled(one.line_up) * told_by_samples(one, priors)
+    return share / _sampled(one.line_up) * represented_share(one, priors)
 
 
 def nearness(run: Run, at_ns: int, priors: Priors) -> float:

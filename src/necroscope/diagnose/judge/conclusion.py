@@ -10,7 +10,7 @@ from necroscope.diagnose.hypotheses.hypothesis import Grows, Hypothesis
 from necroscope.diagnose.judge.candidates import Candidate, constant, core_strength, scaled, who_strength
 from necroscope.diagnose.judge.mechanism import PRESSED, Found, Weighed, mechanism_of
 from necroscope.diagnose.judge.recurrence import Recurrence, product, recurrence
-from necroscope.diagnose.judge.rivals import Bench, claim, compared, strongest, tested
+from necroscope.diagnose.judge.rivals import Trial, claim, compared, strongest, tested
 from necroscope.diagnose.judge.suspect_facts import QUOTA_STOPPED, THROTTLED, Facts, facts_of, most_risen
 from necroscope.diagnose.judge.suspects import unusual
 from necroscope.diagnose.judge.work_origin import Orderer, orderer_of
@@ -101,7 +101,7 @@ class Conclusion:
     def confidence(self) -> float:
         """How sure the verdict is: its links multiplied."""
         sure = min(self.priors.most, product((self.without_subject, self.whom, self.beside)))
-        return round(sure if self.whole else min(sure, self.priors.half_told), 3)
+        return round(sure if self.whole else min(sure, self.priors.most_partial), 3)
 
 
 def conclude(
@@ -116,12 +116,12 @@ def conclude(
     if found is None:
         return None
     one = Conclusion(best, suspect, facts, found, (), recurrence(case, best.run, suspect, priors), priors=priors)
-    bench = Bench(
+    trial = Trial(
         case, best.starvation, suspect, facts, priors, found.best.hypothesis.id, frozenset(found.best.functions)
     )
-    one = replace(_strengths(one, case, tried), rivals=tested(bench, catalogue))
+    one = replace(_strengths(one, case, tried), rivals=tested(trial, catalogue))
     one = _beside_rivals(_with_either_subject(one, case))
-    return _without_doubtful_leaker(_rival_first(one, bench, tried, catalogue) or one)
+    return _without_doubtful_leaker(_rival_first(one, trial, tried, catalogue) or one)
 
 
 def _pressed(case: Case, best: Candidate, tried: Sequence[Candidate]) -> Facts:
@@ -210,12 +210,12 @@ def explained_by(one: Weighed, candidate: Candidate, suspect: Suspect, priors: P
     return min(1.0, took) * min(1.0, part)
 
 
-def _rival_first(one: Conclusion, bench: Bench, tried: Sequence[Candidate], catalogue: Catalogue) -> Conclusion | None:
+def _rival_first(one: Conclusion, trial: Trial, tried: Sequence[Candidate], catalogue: Catalogue) -> Conclusion | None:
     """With a rival as the cause that explains more of the lost time than the mechanism; None where there is none.
 
     What is known of the suspect bears on it no more: neither its baseline, nor what it did before other symptoms.
     """
-    priors, case = one.priors, bench.case
+    priors, case = one.priors, trial.case
     causes = {each.id: each for each in catalogue.rivals if each.cause}
     standing = [each for each in one.rivals if each.outcome == "not-ruled-out" and each.hypothesis in causes]
     first = max(standing, key=lambda each: claim(each, priors), default=None)
@@ -224,7 +224,7 @@ def _rival_first(one: Conclusion, bench: Bench, tried: Sequence[Candidate], cata
     rival = causes[first.hypothesis]
     owner = _stopped(one, case) if rival.fact == QUOTA_STOPPED else None
     sure = rival_strength(claim(first, priors), priors)
-    uncompared = not compared(bench, rival)
+    uncompared = not compared(trial, rival)
     if uncompared:
         never = constant(one.starvation, case.recorded, priors)
         sure = min(sure, priors.nobody) if never else sure * priors.who_guess
@@ -235,7 +235,7 @@ def _rival_first(one: Conclusion, bench: Bench, tried: Sequence[Candidate], cata
             rival_test=first,
             instead_of=one,
             uncompared=uncompared,
-            rivals=tested(replace(bench, cause=rival.id), catalogue),
+            rivals=tested(replace(trial, cause=rival.id), catalogue),
             again=Recurrence(),
             leak=None,
             orderer=None,

@@ -13,7 +13,7 @@ from necroscope.diagnose.judge.links import core_link, links, process_of, sympto
 from necroscope.diagnose.judge.mechanism import Weighed, within
 from necroscope.diagnose.judge.missing import missing, nobody_seen, not_sure, of_time, stands_anyway, unseen
 from necroscope.diagnose.judge.others import may_have_been, no_core, others
-from necroscope.diagnose.judge.rivals import Bench, claim, tested
+from necroscope.diagnose.judge.rivals import Trial, claim, tested
 from necroscope.diagnose.judge.suspect_facts import facts_of
 from necroscope.diagnose.judge.suspects import title
 from necroscope.diagnose.leak import words
@@ -109,7 +109,7 @@ def _rivals(case: Case, best: Candidate, catalogue: Catalogue, priors: Priors) -
     if best.suspect is None:
         return ()
     facts = facts_of(best.starvation, best.suspect, catalogue)
-    return tested(Bench(case, best.starvation, best.suspect, facts, priors), catalogue)
+    return tested(Trial(case, best.starvation, best.suspect, facts, priors), catalogue)
 
 
 def _all_rivals(one: Conclusion) -> tuple[Tested, ...]:
@@ -188,7 +188,11 @@ def _remedies(case: Case, one: Conclusion) -> tuple[Remedy, ...]:
     """What can be done: about a leak first who leaks, then what exists; no advice that this kernel has outgrown."""
     given = tuple(remedy for entry in _entries(one) for remedy in entry.remedies_for(one.subject, case.kernel))
     if one.doubt_of_subject:
-        given = tuple(replace(each, command="") if each.command.startswith("systemctl ") else each for each in given)
+        given = tuple(
+            replace(each, command="") if each.command.startswith("necroscope fix ") else each for each in given
+        )
     if not one.grows:
         return tuple(dict.fromkeys(given))
-    return (*leak_remedies(one.grows, one.leak, case.leaks.of(one.grows).pins), *dict.fromkeys(given))
+    left = case.leaks.of(one.grows)
+    below = max(left.below, key=lambda each: each.count).parent if left.below else ""
+    return (*leak_remedies(one.grows, one.leak, left.pins, below), *dict.fromkeys(given))

@@ -22,7 +22,7 @@ _SPLIT = ("system", "softirq", "irq", "user", "steal")
 _NO_IDLE = 0.96
 _WAITED_S = 0.2
 _DELAYED = 0.01
-_WAITS_TOLD = 3
+_WAITS_MOST = 3
 _SURE_ENOUGH = 0.95
 
 
@@ -106,7 +106,7 @@ def _blocked(one: Conclusion) -> Link | None:
             "s",
             run.window,
         )
-        for wait in others[:_WAITS_TOLD]
+        for wait in others[:_WAITS_MOST]
     ]
     if (delay := numbers.get("cpu_run_delay_seconds_core", 0.0)) >= _DELAYED:
         text = f"tasks waited {delay:.2f} s a second for core {run.cpu}"
@@ -155,7 +155,7 @@ def _who_doubt(case: Case, one: Conclusion) -> str:
 
 
 def _kept_away(case: Case, run: Run) -> str:
-    """Why a busy core has few samples: lost ones are told by the recorder, steal by the core's counters."""
+    """Why a busy core has few samples: lost ones are reported by the recorder, steal by the core's counters."""
     if any(run.from_ns - 2 * NS <= at <= run.to_ns + 2 * NS for at in case.lost_ns):
         return "the recorder lost some"
     if run.share("steal") >= 0.2:
@@ -265,7 +265,7 @@ def _leak_doubt(one: Conclusion) -> str:
     leak = one.leak
     witnesses = {each.kind for each in leak.witnesses} if leak is not None else set()
     if leak is not None and leak.subject.kind == "process":
-        return "it is known by what it made only: no manager of units or containers tells of it"
+        return "it is known by what it made only: no manager of units or containers reports it"
     if "time" not in witnesses and "counts" not in witnesses:
         return "neither the times nor the number of restarts were seen to agree with the leaks"
     return "part of what was left behind cannot be shown to be its"

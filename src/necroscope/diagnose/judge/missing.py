@@ -15,7 +15,7 @@ from necroscope.vocabulary.verdict import Missing
 
 _CRITICAL_NS = 15 * NS
 _LEAST_NS = 3 * NS
-_CHECKS_TOLD = 3
+_CHECKS_MOST = 3
 _BLINDS = ("run-delay", "systemd", "containers", "kmsg", "memcg")
 
 
@@ -75,7 +75,7 @@ def missing(case: Case, one: Conclusion | None) -> Iterator[Missing]:
             yield Missing(f"{blind.sensor}: {blind.text}", "see necroscope events --kind sensor-blind")
     if one is None:
         return
-    for check in one.best.judged.unknown[:_CHECKS_TOLD] if one.rival is None else ():
+    for check in one.best.judged.unknown[:_CHECKS_MOST] if one.rival is None else ():
         yield Missing(f"{check.fact}, which would bear on {one.best.hypothesis.id}", "record with necroscope record")
     if one.grows and one.leak is None:
         yield Missing(

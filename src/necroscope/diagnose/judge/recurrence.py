@@ -18,8 +18,8 @@ from necroscope.vocabulary.case import Boot, Case, Run, Suspect
 from necroscope.vocabulary.model import Evidence
 from necroscope.vocabulary.verdict import Link
 
-_TOLD = 5
-_BOOTS_TOLD = 4
+_TIMES_MOST = 5
+_BOOTS_MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Recurrence:
     same: tuple[int, ...] = ()
 
     def link(self, priors: Priors) -> Link | None:
-        """Told where another symptom could be looked at."""
+        """Said where another symptom could be looked at."""
         if not self.looked:
             return None
         number, of = len(self.same) + 1, self.looked + 1
         before = "both symptoms" if number == of == 2 else f"{number} of {plural(of, 'symptom')}"
         text = f"seen before {before}"
-        seen = ", ".join(iso(at) for at in self.same[:_TOLD])
+        seen = ", ".join(iso(at) for at in self.same[:_TIMES_MOST])
         evidence = Evidence(f"{text}{': also before ' + seen if seen else ''}", "samples", number, "symptoms")
         if self.looked >= 2 and not self.same:
             return Link("recurrence", text, (evidence,), priors.again_alone, "other symptoms came without it")
@@ -74,7 +74,7 @@ def projection(boots: Iterable[Boot]) -> Link | None:
     known = [one for one in boots if one.per_hour is not None]
     if not known:
         return None
-    evidence = [_since(one) for one in known[-_BOOTS_TOLD:]]
+    evidence = [_since(one) for one in known[-_BOOTS_MOST:]]
     sizes = [one.at_symptom for one in known if one.at_symptom]
     rate = known[-1].per_hour or 0.0
     text = f"zombies grew by {count(rate)} an hour"

@@ -3,7 +3,7 @@
 identity.py      whose a cgroup is, by its path          by_name.py, by_life.py   what bears a name; what was seen
 accumulation.py  whose what has accumulated is           alignment.py, agreement.py   with restarts: in time, in number
 attributor.py    attribute(facts, what): every leak      blame.py                 source(attribution): one, or nobody
-strength.py, witnesses.py  how well it is shown          remedies.py, words.py    what to do; what is told
+strength.py, witnesses.py  how well it is shown          remedies.py, words.py    what to do; the words
 from_scan.py     the facts of a scan; those of a recording are read by query/leaks/facts.py
 """
 

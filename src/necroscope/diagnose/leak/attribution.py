@@ -55,9 +55,9 @@ class Leak:
     witnesses: tuple[Witness, ...]
     evidence: tuple[Evidence, ...]
     exact_share: bool = False
-    """Whether names tell the share; else it is a place, in which others may leak as well."""
+    """Whether names give the share; else it is a place, in which others may leak as well."""
     firm: int = 0
-    """Of `named`, what every source of names tells: without single ones, where all were counted by name."""
+    """Of `named`, what every source of names gives: without single ones, where all were counted by name."""
     below: int = 0
     """Of `named`, what stood below its own cgroup."""
     doubt: str = ""

@@ -105,7 +105,7 @@ class _Judged:
         return witnesses.with_witnesses(leak, self._facts, strength(leak, left.left_total, self._priors), self._priors)
 
     def _share(self, claim: Claim | None, seen: Seen | None) -> tuple[float | None, bool]:
-        """The part of all that there is, and whether names tell it."""
+        """The part of all that there is, and whether names give it."""
         left = self._facts.of(self._what)
         if self._all is not None and seen is not None and seen.count >= self._priors.leak_least_seen:
             return self._all.share(seen.left)

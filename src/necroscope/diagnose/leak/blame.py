@@ -19,7 +19,7 @@ def source(found: Attribution, priors: Priors = PRIORS) -> Leak | None:
         return named
     seen = _by_life(found, priors)
     if seen is None:
-        # Nobody of those who leak now left what is there, or several alike; the names of all of it may tell.
+        # Nobody of those who leak now left what is there, or several alike; the names of all of it may decide.
         return named if found.whole else None
     if named is None or named.subject == seen.subject:
         return seen
@@ -27,7 +27,7 @@ def source(found: Attribution, priors: Priors = PRIORS) -> Leak | None:
 
 
 def _by_name(found: Attribution, priors: Priors) -> Leak | None:
-    """Whose names most bear. Of directories names tell only where they are."""
+    """Whose names most bear. Names of directories only say where they are."""
     if not found.leaks or not found.named_of:
         return None
     best = max(found.leaks, key=lambda leak: leak.firm)
@@ -36,10 +36,10 @@ def _by_name(found: Attribution, priors: Priors) -> Leak | None:
 
 def _by_life(found: Attribution, priors: Priors) -> Leak | None:
     theirs = [leak for leak in found.leaks if leak.seen]
-    told = sum(leak.seen for leak in theirs)
-    # Of many processes that took turns, only some are known by name; what these tell stands for the rest.
-    least = max(priors.leak_least_seen, int(priors.leak_least_told * found.left_total))
-    if told < min(found.left_total, least):
+    seen = sum(leak.seen for leak in theirs)
+    # Of many processes that took turns, only some are known by name; what is known of these stands for the rest.
+    least = max(priors.leak_least_seen, int(priors.leak_least_seen_share * found.left_total))
+    if seen < min(found.left_total, least):
         return None
     placed = [leak for leak in theirs if leak.share is not None and leak.seen >= priors.leak_least_seen]
     leader = _leader(placed if found.located else theirs, found.located, priors)

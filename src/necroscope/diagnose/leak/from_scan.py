@@ -1,4 +1,4 @@
-"""What a scan saw, as facts about leaks: a census, and what systemd and container engines told. Pure conversion."""
+"""What a scan saw, as facts about leaks: a census, and what systemd and container engines reported. Pure conversion."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def facts_of_scan(
     census: Census, units: Iterable[UnitState] | None, containers: Iterable[ContainerState] | None
 ) -> LeakFacts:
     """The facts of one look. None: systemd, or every engine, did not answer."""
-    told = merged(containers or ())
+    by_name = merged(containers or ())
     return LeakFacts(
         zombies=_zombies(census),
         directories=_directories(census),
         live=census.live,
         units=tuple(unit_of(unit) for unit in units or () if unit.control_group),
-        containers=told,
+        containers=by_name,
         systemd=units is not None,
-        engines=bool(told),
+        engines=bool(by_name),
         foreign_paths=census.host_wide,
     )
 
@@ -77,7 +77,7 @@ def _pins(pins: Iterable[Pin]) -> tuple[Pins, ...]:
 
 
 def unit_of(unit: UnitState) -> LeakUnit:
-    """A unit as systemd told it."""
+    """A unit as systemd reported it."""
     return LeakUnit(
         unit.name,
         unit.control_group,

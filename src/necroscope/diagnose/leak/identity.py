@@ -1,7 +1,7 @@
 """Whose a cgroup is, by its path: the container or the unit that it belongs to, as far as that can be shown.
 
-A container is one that an engine told of, by an id in the path. A unit is one that systemd told of, by its control
-group; systemd tells of units in trouble only, so a `.service` where systemd puts services (directly below a slice) is
+A container is one that an engine reported, by an id in the path. A unit is one that systemd reported, by its control
+group; systemd reports units in trouble only, so a `.service` where systemd puts services (directly below a slice) is
 a unit as well, with the doubt said. A scope is no unit that could be disabled: whoever starts it is to be acted on.
 What other managers (container engines, machines) call a unit inside their own cgroups is not this node's.
 """
@@ -34,7 +34,7 @@ _INSIDE_ANOTHER = re.compile(
 # What a manager calls the cgroups that it makes for others: containers and pods by their ids, units by their sort.
 _ORDERED = re.compile(rf"[0-9a-f]{{64}}|{_UUID}|<id>|\.(?:service|scope|slice)$")
 
-NOT_TOLD = "systemd told nothing of a unit of this name: the name stands in the cgroup's path only"
+UNKNOWN_UNIT = "systemd knows no unit of this name: it is only in the cgroup's path"
 NOT_ASKED = "systemd did not answer: the name stands in the cgroup's path only"
 OF_A_USER = "it is a unit of a user's own manager, not of the system's"
 
@@ -42,7 +42,7 @@ OF_A_USER = "it is a unit of a user's own manager, not of the system's"
 @dataclass(frozen=True, slots=True)
 class Owner:
     """Whose a cgroup is. `below` is where it stood below the owner's own cgroup; empty: it was that very one.
-    `doubt` says why the subject may not be what it is called; empty: systemd or an engine told of it."""
+    `doubt` says why the subject may not be what it is called; empty: systemd or an engine reported it."""
 
     subject: Subject
     below: str = ""
@@ -58,7 +58,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Identities:
-    """The units and containers that a node's managers told of. `tops` are the topmost cgroups of this node, as far as
+    """The units and containers that a node's managers reported. `tops` are the topmost cgroups of this node, as far as
     paths tell them."""
 
     units: tuple[LeakUnit, ...] = ()
@@ -75,15 +75,15 @@ class Identities:
         return self.unit_of(path) or _scope(path)
 
     def actor(self, cgroup: str) -> Owner | None:
-        """The unit or container that whatever runs in a cgroup belongs to; of a container that nobody told of by name
-        the id, where any engine told of containers."""
+        """The unit or container that whatever runs in a cgroup belongs to; of a container that nobody reported by name
+        the id, where any engine reported containers."""
         if (found := self.of(cgroup)) is not None and found.subject.kind != "cgroup":
             return found
         short_id = long_id(cgroup) if self.engines else None
         return Owner(Subject("container", short_id)) if short_id is not None else None
 
     def container_of(self, path: str) -> LeakContainer | None:
-        """The container that an engine told of, by an id in the path; None where several bear it."""
+        """The container that an engine reported, by an id in the path; None where several bear it."""
         for found in _ID.findall(path):
             known = self._by_id.get(found[:_SHORT], ())
             bearers = [one for one in known if any(same_id(found, one_id) for one_id in one.ids)]
@@ -133,7 +133,7 @@ class Identities:
                 continue
             if _NOT_ACTED_ON.fullmatch(name) or not (users or self._speaks_of(_before_slices(parts, place))):
                 return None
-            doubt = users or (NOT_TOLD if self.systemd else NOT_ASKED)
+            doubt = users or (UNKNOWN_UNIT if self.systemd else NOT_ASKED)
             return Owner(Subject("unit", name), path[len("/".join(parts[: place + 1])) :], doubt)
         return None
 
@@ -143,7 +143,7 @@ class Identities:
 
     @cached_property
     def _prefixes(self) -> frozenset[str]:
-        """What stands before the first slice in control groups that systemd told of."""
+        """What stands before the first slice in control groups that systemd reported."""
         split = (unit.control_group.split("/") for unit in self.units if ".slice/" in unit.control_group)
         return frozenset(_before_slices(parts, len(parts) - 1) for parts in split)
 
@@ -167,7 +167,7 @@ def whose(known: Identities, name: str, cgroups: Iterable[str]) -> Owner:
 
 
 def identities(facts: LeakFacts) -> Identities:
-    """What the facts tell of units and containers."""
+    """The units and containers of the facts."""
     tops = frozenset(f"/{path.split('/')[1]}" for path in _paths(facts) if path.startswith("/"))
     return Identities(facts.units, facts.containers, facts.systemd, facts.engines, facts.foreign_paths, tops)
 

@@ -7,7 +7,7 @@ from necroscope.diagnose.priors import PRIORS, Priors
 
 
 def strength(leak: Leak, left_total: int, priors: Priors = PRIORS) -> float:
-    """The best of what was seen and of what names tell; less for a unit that only a path names."""
+    """The best of what was seen and of what names show; less for a unit that only a path names."""
     best = max(_seen(leak, left_total, priors), _named(leak, priors))
     return best * (priors.leak_unknown_unit if leak.doubt else 1.0)
 

@@ -1,4 +1,4 @@
-"""What is told about a leak: what grew and where, what pins it, why the leaking unit runs, and the picture of it."""
+"""The words about a leak: what grew and where, what pins it, why the leaking unit runs, and the picture of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOKS_SHOWN = 240
 
 
 def why_it_runs(unit: LeakUnit) -> list[Evidence]:
-    """What systemd tells about why a unit runs at all, and whether it ever did what it is for."""
+    """Why a unit runs at all, as systemd knows it, and whether it ever did what it is for."""
     found = []
     if unit.unit_file_state:
         found.append(Evidence(f"its unit file is {unit.unit_file_state}", "systemd", unit.unit_file_state))

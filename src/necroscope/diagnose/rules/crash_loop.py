@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from necroscope.config import CrashLoopLimits
 from necroscope.diagnose.fact import Containers, Turnovers, Units
-from necroscope.diagnose.leak.remedies import stopping
+from necroscope.diagnose.leak.remedies import ENGINES, fixing, stopping
 from necroscope.quantity import count, span
 from necroscope.vocabulary.model import ContainerState, Evidence, Finding, ProcessTurnover, Severity, Subject, UnitState
 
@@ -15,19 +15,35 @@ from necroscope.vocabulary.model import ContainerState, Evidence, Finding, Proce
 _MIN_STARTS = 3
 
 
+def unit_loops(unit: UnitState, limits: CrashLoopLimits) -> bool:
+    """Whether a unit was restarted again and again, and does not run steadily since."""
+    steady = unit.active_state == "active" and (unit.since_start_s or 0.0) > limits.young_s
+    return unit.restarts >= limits.restarts and not steady
+
+
+def container_loops(container: ContainerState, limits: CrashLoopLimits) -> bool:
+    """Whether a container was restarted, or made anew, again and again, and does not run steadily since."""
+    steady = container.state == "running" and (container.since_start_s or 0.0) > limits.young_s
+    return _times(container) >= limits.restarts and not steady
+
+
+def _times(container: ContainerState) -> int:
+    return max(container.restarts or 0, container.deaths or 0)
+
+
 def crash_looping_units(units: Units, limits: CrashLoopLimits) -> Iterator[Finding]:
     """Finds systemd units that were restarted again and again; those that run steadily since are only mentioned."""
     for unit in units.items:
         if unit.restarts >= limits.restarts:
-            steady = unit.active_state == "active" and (unit.since_start_s or 0.0) > limits.young_s
+            steady = not unit_loops(unit, limits)
             yield _unit(unit, "info" if steady else "warning", steady)
 
 
 def crash_looping_containers(containers: Containers, limits: CrashLoopLimits) -> Iterator[Finding]:
     """Finds containers that are restarted, or removed and recreated, so that they are always seconds old."""
     for container in containers.items:
-        if max(container.restarts or 0, container.deaths or 0) >= limits.restarts:
-            steady = container.state == "running" and (container.since_start_s or 0.0) > limits.young_s
+        if _times(container) >= limits.restarts:
+            steady = not container_loops(container, limits)
             yield _container(container, "info" if steady else "warning", steady)
 
 
@@ -66,10 +82,10 @@ def _unit_evidence(unit: UnitState) -> Iterator[Evidence]:
 
 
 def _unit_remedies(unit: UnitState) -> tuple[str, ...]:
-    command, undo = stopping(unit.name, unit.unit_file_state, unit.triggered_by)
+    command = fixing(stopping(unit.unit_file_state, unit.triggered_by), unit.name)
     return (
         f"read why it exits: journalctl -n 50 -u {shlex.quote(unit.name)}",
-        f"if this node does not need it: {command}{f' (undo: {undo})' if undo else ''}",
+        f"if this node does not need it: {command} (can be undone)",
     )
 
 
@@ -108,7 +124,8 @@ def _container_evidence(container: ContainerState) -> Iterator[Evidence]:
 
 def _container_remedy(container: ContainerState) -> str:
     policy = container.restart_policy or "none"
-    return f"read the log of container {container.id[:12]}, then stop whoever starts it (restart policy: {policy})"
+    command = f": {fixing('stop-container', container.name)}" if container.engine in ENGINES and container.name else ""
+    return f"read the log of container {container.id[:12]}, then stop it (restart policy: {policy}){command}"
 
 
 def _process(turnover: ProcessTurnover, severity: Severity) -> Finding:

@@ -26,8 +26,13 @@ def leaked_directories(
         f"{count(census.leaked_directories)} cgroup directories without a process were not removed{_by(leak)}",
         leak.subject if leak is not None else Subject("cgroup", census.leaked_families[0].pattern),
         (*(leak.evidence if leak is not None else ()), *_families(census)),
-        tuple(said(one) for one in remedies("directories", leak)),
+        tuple(said(one) for one in remedies("directories", leak, below=_parent(census))),
     )
+
+
+def _parent(census: Census) -> str:
+    examples = census.leaked_families[0].examples
+    return examples[0].rpartition("/")[0] if examples else ""
 
 
 def _by(leak: Leak | None) -> str:

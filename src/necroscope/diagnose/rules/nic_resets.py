@@ -31,5 +31,5 @@ def nic_resets(nics: Nics) -> Iterator[Finding]:
                     Evidence(f"{name} {count(value)}", f"{nic.name} driver statistics", value)
                     for name, value in trouble
                 ),
-                ("find what held the core that polls this device in the seconds before: a recording tells",),
+                ("find what held the core that polls this device in the seconds before: a recording shows it",),
             )

@@ -68,7 +68,7 @@ def _unowned(
         f"{plural(found.unowned, 'zombie memory cgroup')}{most}; nobody can be shown to own them",
         Subject("cgroup", top.parent if top else "/"),
         (_total(census), *_families(found.families), *_newest(found, facts), *_growth(census), *_cost(memory)),
-        tuple(said(one) for one in remedies("zombies", None, pins)),
+        tuple(said(one) for one in remedies("zombies", None, pins, top.parent if top else "")),
     )
 
 
@@ -110,7 +110,7 @@ def _growth(census: Census) -> Iterator[Evidence]:
 
 
 def growth(census: Census) -> str:
-    """How fast they come, and how that is known. Ages tell births of those still there, not net growth."""
+    """How fast they come, and how that is known. Ages show the births of those still there, not net growth."""
     rate = census.growth_per_hour or 0.0
     if census.growth_basis == "measured":
         return f"{count(rate)} more an hour, measured over {span(census.measured_s or 0.0)}"

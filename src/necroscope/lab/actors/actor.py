@@ -1,6 +1,6 @@
 """A process of a scenario: a function of the scenario's own file, run in an interpreter of its own.
 
-Run by `cast` as a script, with one JSON object as its argument:
+Run by `actors` as a script, with one JSON object as its argument:
 
     {"file": "...", "function": "walk", "arguments": [...], "name": "calm-otter", "cpu": 1, "nice": 0, "realtime": 0,
      "cgroups": ["/sys/fs/cgroup/memory/..."], "network": 0, "parent": 4711}
@@ -20,6 +20,8 @@ import signal
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from necroscope.lab.actors.timing import answer
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
@@ -57,8 +59,7 @@ def main() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, role["nice"])
     if role["realtime"]:
         _take_precedence(role["realtime"])
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    answer("ready")
     try:
         function(*role["arguments"])
     except BrokenPipeError:

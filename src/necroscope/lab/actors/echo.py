@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import time
 
 from necroscope.clock import NS
+from necroscope.lab.actors.timing import answer
 
 PORT = 7007
-TOLD_S = 0.2
+REPORTED_S = 0.2
 _EVERY_S = 0.05
 _PATIENCE_S = 5.0
 
@@ -35,10 +35,9 @@ def probe(address: str) -> None:
             began_ns = time.time_ns()
             _round_trip(client, str(number).encode())
             took_s = (time.time_ns() - began_ns) / NS
-            if took_s > TOLD_S:
+            if took_s > REPORTED_S:
                 row = {"from_ns": began_ns, "to_ns": time.time_ns(), "stalled_s": round(took_s, 3)}
-                sys.stdout.write(json.dumps(row) + "\n")
-                sys.stdout.flush()
+                answer(json.dumps(row))
             time.sleep(_EVERY_S)
 
 

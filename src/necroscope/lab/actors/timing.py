@@ -1,4 +1,4 @@
-"""How an actor lives: a little of its work all the time, on a cue without rest for so long."""
+"""How an actor lives: a little of its work all the time, on a cue without rest for so long; and how it answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import time
 from collections.abc import Callable
 
 REST_S = 0.25
+
+
+def answer(line: object) -> None:
+    """A line for whoever started this actor and waits for it (`Actor.answer`)."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def on_cues(little: Callable[[], object], hard: Callable[[float], object], rest_s: float = REST_S) -> None:
@@ -20,5 +26,4 @@ def on_cues(little: Callable[[], object], hard: Callable[[float], object], rest_
         line = sys.stdin.readline()
         if not line:
             return
-        sys.stdout.write(f"{hard(time.monotonic() + float(line))}\n")
-        sys.stdout.flush()
+        answer(hard(time.monotonic() + float(line)))

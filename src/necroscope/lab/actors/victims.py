@@ -1,4 +1,4 @@
-"""Who suffers, and what they tell: stalls, which go on the timeline as marks."""
+"""Who suffers, and what they report: stalls, which go on the timeline as marks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Victims:
         self._actors.append((actor, kind, words, cpu))
 
     def hear(self) -> None:
-        """Take what they have told since, and mark it."""
+        """Take what they have reported since, and mark it."""
         for actor, kind, words, cpu in self._actors:
             for line in actor.listen():
                 stall = json.loads(line)

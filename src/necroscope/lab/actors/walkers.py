@@ -16,6 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from necroscope.lab.actors.actors import Actor
+from necroscope.lab.actors.timing import answer
+from necroscope.lab.needs import MEMORY_CGROUPS
+from necroscope.lab.scenario import Need, Scenario, Show, Truth
 from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
 from necroscope.lab.stage import Stage
 
@@ -42,6 +45,37 @@ def reader(stage: Stage, cgroup: Path, name: str = "") -> Actor:
     with file.open("wb") as made:
         made.truncate(FILE_BYTES)  # holes: pages come into the cache without a disk
     return stage.spawn(read_file, str(file), name=name, cpu=stage.cpu, cgroup=cgroup, realtime=1)
+
+
+def reader_below(stage: Stage, parent: str) -> Actor:
+    """A reader in a cgroup below `parent`, whose memory is at its limit from now on; and a victim on the core."""
+    walker = reader(stage, stage.cgroup(f"{parent}/{stage.name('cgroup')}"))
+    limit(stage.cgroup(parent), room_bytes(stage))
+    stage.victim()
+    return walker
+
+
+def walk_scenario(
+    name: str,
+    summary: str,
+    play: Callable[[Stage], Truth],
+    subject: str,
+    needs: tuple[Need, ...] = (),
+    shows: tuple[Show, ...] = (),
+    decoys: int = 2,
+) -> Scenario:
+    """A scenario in which an innocent process walks over what `subject` has leaked."""
+    return Scenario(
+        name=name,
+        summary=summary,
+        play=play,
+        cause="zombie-memcg",
+        subject=subject,
+        innocent=True,
+        needs=(MEMORY_CGROUPS, *needs),
+        shows=(*WALKED_OVER, *shows),
+        decoys=decoys,
+    )
 
 
 def episodes(stage: Stage, walker: Actor, after: Callable[[], None] = lambda: None, related: bool = True) -> None:
@@ -82,8 +116,7 @@ def read_file(path: str) -> None:
         helper.start()
         count = _read_on(fd, ends, 0)
         helper.join()
-        sys.stdout.write(f"{count}\n")
-        sys.stdout.flush()
+        answer(count)
 
 
 def _read_without_priority(fd: int, ends: float) -> None:

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from necroscope.lab.actors.timing import answer
+
 PAGE = b"necroscope" + bytes(mmap.PAGESIZE - 10)
 _REMOVAL_TRIES = 2000
 
@@ -96,8 +98,7 @@ def main() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     held = make_all(kind, names, Path(parent), Path(home), Path(folder))
     _drain()
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    answer("ready")
     if kind == "anon":
         sys.stdin.read()
     del held

@@ -36,6 +36,7 @@ from necroscope.lab.environment.cgroup_tree import (
     remove_tree,
     write,
 )
+from necroscope.lab.environment.complaints import complaint
 from necroscope.sense.host import Host
 
 PREFIX = "necroscope-lab-"
@@ -197,7 +198,7 @@ def leftovers(tmpfs: Path = Path("/dev/shm"), disk: Path = Path("/var/tmp")) -> 
     """Names of farms whose maker is gone."""
     places = (Path(memory_mount().path), tmpfs, disk)
     found = {path.name for place in places for path in place.glob(f"{PREFIX}*") if path.is_dir()}
-    # runs of the lab have ledgers, and are cleaned by them
+    # runs of the lab have undo logs, and are cleaned by them
     found -= {f"{PREFIX}{path.stem}" for path in undo_log.place().glob("*.jsonl")}
     return tuple(sorted(name.removeprefix(PREFIX) for name in found if not _owned(tmpfs / name)))
 
@@ -245,9 +246,9 @@ def run_maker(kind: Kind, names: list[str], cgroup: Path, home: Path, folder: Pa
         end_maker(maker)
         raise
     if not ready:
-        complaint = maker.stderr.read().strip().splitlines()[-1:] or ["no reason given"]
+        why = complaint(maker.stderr.read())
         end_maker(maker)
-        raise NecroscopeError(f"the maker of zombies failed: {complaint[0]}")
+        raise NecroscopeError(f"the maker of zombies failed: {why}")
     if kind == "anon":
         return maker
     end_maker(maker)
@@ -270,7 +271,7 @@ def end_maker(maker: subprocess.Popen[str] | None) -> None:
 
 
 def _identity(pid: int) -> str:
-    """A process, told apart from a later one with its number."""
+    """A process, distinguished from a later one with its number."""
     started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return f"{pid} {started}"
 

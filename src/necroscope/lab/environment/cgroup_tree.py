@@ -53,7 +53,7 @@ def enable_memory(cgroup: Path) -> bool:
 
 
 def dying_descendants(cgroup: Path) -> int | None:
-    """Removed cgroups below that are kept (v2); None where the kernel does not tell."""
+    """Removed cgroups below that are kept (v2); None where the kernel does not say."""
     try:
         lines = (cgroup / "cgroup.stat").read_text().splitlines()
     except OSError:

@@ -23,6 +23,7 @@ from io import BytesIO
 from pathlib import Path
 
 from necroscope.lab.cleaning import end_members, hierarchies, remove_cgroups, unmount_below
+from necroscope.lab.environment.complaints import failure
 from necroscope.lab.environment.systemd import entering, wait_for, wanted_mounts
 
 IMAGE = "lab:1"
@@ -66,7 +67,7 @@ class ContainerEngine:
             self.command(*arguments), check=False, env=self.environment(), capture_output=True, text=True, timeout=20
         )
         if check and done.returncode:
-            raise RuntimeError(f"podman {' '.join(arguments)}: exit {done.returncode}: {done.stderr.strip()}")
+            raise RuntimeError(failure(("podman", *arguments), done))
         return done.stdout.strip()
 
     def run(self, name: str, script: str, *, restart: str = "always") -> LabContainer:
@@ -160,12 +161,12 @@ tmp_dir = "{engine.folder}/tmp"
 network_config_dir = "{engine.folder}/cni"
 """
     )
-    _write_image(engine.folder / "image.tar")
+    write_image(engine.folder / "image.tar")
     engine.podman("import", "--quiet", str(engine.folder / "image.tar"), IMAGE)
 
 
-def _write_image(path: Path) -> None:
-    """A root filesystem of one static program and a few empty folders."""
+def write_image(path: Path) -> None:
+    """Write a root filesystem of one static program and a few empty folders."""
     with tarfile.open(path, "w") as tar:
         for name in ("bin", "state", "tmp", "proc", "sys", "dev", "etc"):
             entry = tarfile.TarInfo(name)

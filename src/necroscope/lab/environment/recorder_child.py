@@ -12,6 +12,7 @@ from pathlib import Path
 
 from necroscope import clock
 from necroscope.errors import NecroscopeError
+from necroscope.lab.environment.complaints import complaint
 
 _BEGIN_S = 30.0
 _END_S = 60.0
@@ -60,13 +61,12 @@ class LabRecorder:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         try:
-            _, complaint = process.communicate(timeout=_END_S)
+            _, stderr = process.communicate(timeout=_END_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            _, complaint = process.communicate()
+            _, stderr = process.communicate()
         if process.returncode:
-            text = complaint.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no reason given"]
-            raise NecroscopeError(f"the lab's recorder ended with {process.returncode}: {text[0]}")
+            raise NecroscopeError(f"the lab's recorder ended with {process.returncode}: {complaint(stderr)}")
 
     def kill(self) -> None:
         """End it at once."""

@@ -1,6 +1,6 @@
 """A kernel log of the lab's own: a file in the form of /dev/kmsg that only the lab's recorder reads.
 
-Lines look as drivers write them; what they tell is not true of any device of this machine, which is why they never go
+Lines look as drivers write them; what they say is not true of any device of this machine, which is why they never go
 to the real log.
 """
 
@@ -33,7 +33,7 @@ class Symptom:
 
 
 class SymptomSource:
-    """Appends records; `path` is what the recorder is told to read."""
+    """Appends records; `path` is the file that the recorder reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -22,6 +22,7 @@ from necroscope import clock
 from necroscope.errors import Unavailable
 from necroscope.lab.cleaning import end_members, remove_cgroups
 from necroscope.lab.environment.cgroup_tree import memory_mount
+from necroscope.lab.environment.complaints import failure
 
 TOOLS = ("systemd-nspawn", "nsenter", "timeout", "dbus-daemon", "journalctl")
 HIERARCHIES = {"name=systemd", "memory", "pids", "cpu", "cpuacct"}
@@ -60,7 +61,7 @@ class SystemdNode:
         inside = ["timeout", "10", "nsenter", "-t", str(self.leader), "-a", *command]
         done = subprocess.run(inside, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if check and done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
+            raise RuntimeError(failure(command, done))
         return done.stdout
 
     def add_unit(self, name: str, text: str, *, start: bool = True, enable: bool = True) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.timing import answer, on_cues
 from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Scenario, Subject, Truth
@@ -41,7 +40,7 @@ def play(stage: Stage) -> Truth:
     with stage.recording():
         episodes(stage, reader)
         count = sum(1 for _ in os.scandir(below) if _.is_dir())
-        stage.told.happened.update(directories=count, left_before=past)
+        stage.report.happened.update(directories=count, left_before=past)
     return Truth("cgroup-directories", Subject("process", runner.name), reader.name, reader.pid, stage.cpu)
 
 
@@ -53,8 +52,7 @@ def run_jobs(parent: str, word: str, past: int, rest_s: float) -> None:
         cgroup.mkdir()
         number += 1
         if number == past:
-            sys.stdout.write("ready\n")
-            sys.stdout.flush()
+            answer("ready")
         if number >= past:
             _work_in(cgroup)
             time.sleep(rest_s)

@@ -44,7 +44,7 @@ def play(stage: Stage) -> Truth:
         for _ in range(stage.rng.choice((1, 2))):
             _wait_for_job(stage, stage.cgroup(node_name) / "system.slice" / unit)
         node.stop_unit(timer)
-    stage.told.happened.update(tool=tool, names=names)
+    stage.report.happened.update(tool=tool, names=names)
     return Truth("dentry-walk", Subject("unit", unit), tool, 0, stage.cpu, {"timer": timer})
 
 

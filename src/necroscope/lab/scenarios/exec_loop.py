@@ -45,7 +45,7 @@ def play(stage: Stage) -> Truth:
             stage.symptom()
             stage.sleep(stage.seconds(2.0, 6.0))
         restarts = int(node.show(unit, "NRestarts"))
-    stage.told.happened.update(starts=starts, unit_restarts=restarts)
+    stage.report.happened.update(starts=starts, unit_restarts=restarts)
     return Truth("exec-storm", Subject("unit", unit), program.name, 0, stage.cpu, {"supervisor": script.name})
 
 

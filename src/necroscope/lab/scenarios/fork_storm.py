@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
-import sys
 import time
 
-from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.timing import answer, on_cues
 from necroscope.lab.actors.walkers import episodes
 from necroscope.lab.needs import memory_free
 from necroscope.lab.scenario import Scenario, Subject, Truth
@@ -27,7 +26,7 @@ def play(stage: Stage) -> Truth:
     stage.victim()
     with stage.recording():
         episodes(stage, forker)
-    stage.told.happened["megabytes"] = megabytes
+    stage.report.happened["megabytes"] = megabytes
     return Truth("fork-copy", Subject("process", forker.name), forker.name, forker.pid, stage.cpu)
 
 
@@ -36,8 +35,7 @@ def fork_on(megabytes: int) -> None:
     with mmap.mmap(-1, megabytes << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
         area.madvise(mmap.MADV_NOHUGEPAGE)
         area[:: mmap.PAGESIZE] = bytes(len(area) // mmap.PAGESIZE)
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
+        answer("ready")
         on_cues(lambda: None, _fork_until)
 
 

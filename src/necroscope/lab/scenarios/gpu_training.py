@@ -8,19 +8,18 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from necroscope.clock import NS
+from necroscope.lab.actors.timing import answer
 from necroscope.lab.actors.walkers import episodes, limit, reader, room_bytes
 from necroscope.lab.actors.zombie_count import zombies_below
-from necroscope.lab.environment.cgroup_tree import home, memory_mount
 from necroscope.lab.needs import MEMORY_CGROUPS
 from necroscope.lab.scenario import Need, Scenario, Show, Subject, Truth
-from necroscope.lab.scenarios.moved_memory_leak import run_jobs
+from necroscope.lab.scenarios.moved_memory_leak import leaking_pool
 from necroscope.lab.scoring.checks import core_held, figure
 from necroscope.lab.stage import Stage
 
@@ -38,13 +37,9 @@ def _no_gpu() -> str:
 
 def play(stage: Stage) -> Truth:
     """A worker pool leaks; a reader below the same limit walks; the loader is pinned to the core that takes."""
-    slice_name, jobs = stage.name("slice"), stage.name("cgroup")
+    slice_name = stage.name("slice")
     top = stage.cgroup(slice_name)
-    stage.cgroup(f"{slice_name}/{jobs}", parent=True)
-    past, rest_s = stage.rng.randint(*_PAST), stage.rng.uniform(0.1, 0.3)
-    pool = stage.spawn(run_jobs, str(top / jobs), str(home(memory_mount())), stage.name("cgroup"), past, rest_s)
-    pool.answer()
-    stage.say(f"{pool.name} has left {past} memory cgroups before")
+    pool, past = leaking_pool(stage, slice_name, _PAST)
     walker = reader(stage, stage.cgroup(f"{slice_name}/{stage.name('cgroup')}"))
     limit(top, room_bytes(stage))
     weight = stage.cgroup() / "cpu.weight"
@@ -55,12 +50,12 @@ def play(stage: Stage) -> Truth:
     stage.victims.add(trainer, "slow-step", "a training step of {name} ({pid}) took {seconds}")
     with stage.recording():
         episodes(stage, walker)
-        stage.told.happened.update(zombies=zombies_below(top) or 0, leaked_before=past, cores=len(stage.cpus))
+        stage.report.happened.update(zombies=zombies_below(top) or 0, leaked_before=past, cores=len(stage.cpus))
     return Truth("zombie-memcg", Subject("process", pool.name), walker.name, walker.pid, stage.cpu)
 
 
 def train(loader_cpu: int, cpus: list[int]) -> None:
-    """Steps on the GPU, each with a batch that a loader on one core has prepared; slow steps are told."""
+    """Steps on the GPU, each with a batch that a loader on one core has prepared; slow steps are reported."""
     import torch
 
     queue: Any = multiprocessing.Queue(2)
@@ -73,12 +68,12 @@ def train(loader_cpu: int, cpus: list[int]) -> None:
     ).to(device)
     optimizer = torch.optim.AdamW(model.parameters())
     steps = [_step(torch, model, optimizer, queue, device) for _ in range(20)]
-    _tell(f"{torch.cuda.get_device_name()}, {sum(steps[10:]) / 10:.3f} s a step")
+    answer(f"{torch.cuda.get_device_name()}, {sum(steps[10:]) / 10:.3f} s a step")
     while True:
         took_s = _step(torch, model, optimizer, queue, device)
         if took_s > _SLOW_STEP_S:
             now_ns = time.time_ns()
-            _tell(json.dumps({"from_ns": now_ns - round(took_s * NS), "to_ns": now_ns, "stalled_s": round(took_s, 3)}))
+            answer(json.dumps({"from_ns": now_ns - round(took_s * NS), "to_ns": now_ns, "stalled_s": round(took_s, 3)}))
 
 
 def _step(torch: Any, model: Any, optimizer: Any, queue: Any, device: Any) -> float:
@@ -101,11 +96,6 @@ def load(cpu: int, queue: Any) -> None:
     while True:
         rows = random.standard_normal((_ROWS, _COLUMNS), dtype=np.float32)
         queue.put(((rows - rows.mean(axis=0)) / rows.std(axis=0)).astype(np.float32).tobytes())
-
-
-def _tell(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 scenario = Scenario(

@@ -19,7 +19,7 @@ def play(stage: Stage) -> Truth:
         stage.sleep(stage.seconds(4.0, 8.0))
         stage.symptom(related=False)
         stage.sleep(stage.seconds(3.0, 5.0))
-        stage.told.happened["restarts"] = int(node.show(unit, "NRestarts"))
+        stage.report.happened["restarts"] = int(node.show(unit, "NRestarts"))
     return Truth(None)
 
 

@@ -20,7 +20,7 @@ def play(stage: Stage) -> Truth:
         stage.sleep(stage.seconds(4.0, 8.0))
         stage.symptom(related=False)
         stage.sleep(stage.seconds(3.0, 5.0))
-        stage.told.happened["zombies"] = zombies_below(top) or 0
+        stage.report.happened["zombies"] = zombies_below(top) or 0
     return Truth(None)
 
 

@@ -20,10 +20,10 @@ def play(stage: Stage) -> Truth:
         stage.sleep(stage.seconds(4.0, 8.0))
         stage.symptom(related=False)
         stage.sleep(stage.seconds(3.0, 5.0))
-        baseline = stage.told.baseline
+        baseline = stage.report.baseline
         assert baseline is not None
         idle = [stage.cores.share(cpu, baseline.began_ns, baseline.ended_ns) for cpu in stage.cpus]
-        stage.told.happened["busy_share"] = round(1 - max(idle), 3)
+        stage.report.happened["busy_share"] = round(1 - max(idle), 3)
     return Truth(None)
 
 

@@ -16,7 +16,7 @@ def play(stage: Stage) -> Truth:
     with stage.recording():
         said = stage.symptom(related=False)
         stage.sleep(stage.rng.uniform(0.3, 0.8))
-        stage.told.happened["after_symptom_s"] = round(stage.since_s(said.at_ns), 2)
+        stage.report.happened["after_symptom_s"] = round(stage.since_s(said.at_ns), 2)
         with stage.episode():
             hog.cue(f"{stage.seconds(4.0, 7.0):.2f}")
             hog.answer()

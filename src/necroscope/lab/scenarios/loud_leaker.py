@@ -1,13 +1,13 @@
-"""Two units leak side by side: one left nearly all of the pile and restarts seldom, the other restarts all the time."""
+"""Two units leak side by side: one left nearly all of the zombies and seldom restarts, the other restarts often."""
 
 from __future__ import annotations
 
 from necroscope.lab.actors.leaks import leaked_before
-from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.environment.systemd import leaky_unit
-from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
-from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.needs import SYSTEMD
+from necroscope.lab.scenario import Subject, Truth
 from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
 
@@ -22,13 +22,11 @@ def play(stage: Stage) -> Truth:
     node.add_unit(slow, leaky_unit(restart_ms=stage.rng.randint(1200, 1800), kb=16))
     node.add_unit(loud, leaky_unit(restart_ms=stage.rng.randint(100, 200), kb=16))
     stage.decoy("loud-leaker", kind="unit", name=loud)
-    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
+    walker = reader_below(stage, node_name)
     with stage.recording():
         episodes(stage, walker)
         restarts = {unit: int(node.show(unit, "NRestarts")) for unit in (slow, loud)}
-        stage.told.happened.update(
+        stage.report.happened.update(
             zombies=zombies_below(top) or 0,
             leaked_before=past,
             restarts=restarts[slow],
@@ -37,16 +35,13 @@ def play(stage: Stage) -> Truth:
     return Truth("zombie-memcg", Subject("unit", slow), walker.name, walker.pid, stage.cpu)
 
 
-scenario = Scenario(
+scenario = walk_scenario(
     name="loud-leaker",
     summary="Two units leak: one restarts all the time, the other left nearly all of the zombies that a process walks.",
     play=play,
-    cause="zombie-memcg",
     subject="unit",
-    innocent=True,
-    needs=(MEMORY_CGROUPS, SYSTEMD),
+    needs=(SYSTEMD,),
     shows=(
-        *WALKED_OVER,
         figure("restarts", "restarts of the one that left them", at_least=3, unit="restarts"),
         figure("restarts_of_loud", "restarts of the loud one", at_least=30, unit="restarts"),
     ),

@@ -8,13 +8,13 @@ import os
 import time
 from pathlib import Path
 
-from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.actors.zombies import run_maker
 from necroscope.lab.environment.cgroup_tree import home, memory_mount
 from necroscope.lab.environment.systemd import crashing_unit
-from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
-from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.needs import SYSTEMD
+from necroscope.lab.scenario import Subject, Truth
 from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
 
@@ -29,19 +29,17 @@ def play(stage: Stage) -> Truth:
     node_name = stage.name("node")
     node = stage.systemd(node_name, binds=(logs,))
     top, unit = stage.cgroup(node_name), stage.name("unit")
-    keeper = stage.spawn(keep_files, str(logs))
+    holder = stage.spawn(hold_files, str(logs))
     past = _leak(node.unit_cgroup(unit), stage.rng.randint(*PAST), logs)
     stage.say(f"{unit} has leaked {past} memory cgroups before")
     script = f"f={logs}/run-$$$$; head -c 8192 /dev/zero > $f; sync $f; sleep 0.1; exit 1"
     node.add_unit(unit, crashing_unit(script, stage.rng.randint(80, 250)))
-    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
-    stage.decoy("page-keeper", kind="process", name=keeper.name)
+    walker = reader_below(stage, node_name)
+    stage.decoy("page-keeper", kind="process", name=holder.name)
     with stage.recording():
         episodes(stage, walker)
         restarts = int(node.show(unit, "NRestarts"))
-        stage.told.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
+        stage.report.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
     return Truth("zombie-memcg", Subject("unit", unit), walker.name, walker.pid, stage.cpu)
 
 
@@ -51,7 +49,7 @@ def _leak(cgroup: Path, count: int, folder: Path) -> int:
     return count
 
 
-def keep_files(folder: str) -> None:
+def hold_files(folder: str) -> None:
     """Map every file that appears in a folder, locked in memory."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
@@ -68,16 +66,11 @@ def keep_files(folder: str) -> None:
         time.sleep(_POLL_S)
 
 
-scenario = Scenario(
+scenario = walk_scenario(
     name="page-cache-leak",
     summary="A crash-looping unit's log files stay in the page cache and pin its cgroups; a reader walks over them.",
     play=play,
-    cause="zombie-memcg",
     subject="unit",
-    innocent=True,
-    needs=(MEMORY_CGROUPS, SYSTEMD),
-    shows=(
-        *WALKED_OVER,
-        figure("restarts", "restarts of the unit", at_least=20, unit="restarts"),
-    ),
+    needs=(SYSTEMD,),
+    shows=(figure("restarts", "restarts of the unit", at_least=20, unit="restarts"),),
 )

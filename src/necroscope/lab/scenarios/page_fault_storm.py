@@ -8,6 +8,7 @@ import select
 import sys
 import time
 
+from necroscope.lab.actors.timing import answer
 from necroscope.lab.scenario import Scenario, Subject, Truth
 from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
 from necroscope.lab.scoring.sampled import functions_sampled
@@ -34,7 +35,7 @@ def play(stage: Stage) -> Truth:
                 pages += int(worker.answer())
             stage.symptom()
             stage.sleep(stage.seconds(2.0, 6.0))
-    stage.told.happened.update(memory=kind, megabytes=megabytes, pages=pages)
+    stage.report.happened.update(memory=kind, megabytes=megabytes, pages=pages)
     return Truth("page-fault-storm", Subject("process", worker.name), worker.name, worker.pid, stage.cpu)
 
 
@@ -48,8 +49,7 @@ def take_and_give(path: str, megabytes: int) -> None:
         ends, count = time.monotonic() + float(sys.stdin.readline() or 0), 0
         while time.monotonic() < ends:
             count += touch(fd, megabytes)
-        sys.stdout.write(f"{count}\n")
-        sys.stdout.flush()
+        answer(count)
 
 
 def touch(fd: int, megabytes: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from necroscope.lab.actors.leaks import leaked_before
-from necroscope.lab.actors.walkers import PAST, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, reader_below
 from necroscope.lab.environment.systemd import leaky_unit
 from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
 from necroscope.lab.scenario import Scenario, Truth
@@ -15,12 +15,10 @@ def play(stage: Stage) -> Truth:
     """The symptom itself is known: the next recorder finds it in the log."""
     node_name = stage.name("node")
     node = stage.systemd(node_name)
-    top, unit = stage.cgroup(node_name), stage.name("unit")
+    unit = stage.name("unit")
     leaked_before(stage, node.unit_cgroup(unit), stage.rng.randint(*PAST))
     node.add_unit(unit, leaky_unit(restart_ms=stage.rng.randint(80, 250)))
-    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
+    walker = reader_below(stage, node_name)
     with stage.recording():
         assert stage.recorder is not None
         stage.recorder.stop()
@@ -31,7 +29,7 @@ def play(stage: Stage) -> Truth:
         said = stage.symptom()
         stage.sleep(stage.seconds(4.0, 6.0))
         stage.recorder.start()
-        stage.told.happened["hole_after_symptom_s"] = stage.since_s(said.at_ns)
+        stage.report.happened["hole_after_symptom_s"] = stage.since_s(said.at_ns)
         stage.sleep(stage.seconds(8.0, 10.0))
     return Truth(None, cpu=stage.cpu)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from necroscope.lab.actors.leaks import leaked_before
-from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.environment.systemd import leaky_unit
-from necroscope.lab.needs import MEMORY_CGROUPS, NETWORK, SYSTEMD
-from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.needs import NETWORK, SYSTEMD
+from necroscope.lab.scenario import Subject, Truth
 from necroscope.lab.scoring.checks import echo_delayed, figure
 from necroscope.lab.stage import Stage
 
@@ -20,27 +20,22 @@ def play(stage: Stage) -> Truth:
     past = leaked_before(stage, node.unit_cgroup(unit), stage.rng.randint(*PAST))
     stage.say(f"{unit} has leaked {past} memory cgroups before")
     node.add_unit(unit, leaky_unit(restart_ms=stage.rng.randint(80, 250), kb=stage.rng.choice((16, 32, 64))))
-    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
+    walker = reader_below(stage, node_name)
     stage.echo()
     with stage.recording():
         episodes(stage, walker)
         restarts = int(node.show(unit, "NRestarts"))
-        stage.told.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
+        stage.report.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
     return Truth("zombie-memcg", Subject("unit", unit), walker.name, walker.pid, stage.cpu)
 
 
-scenario = Scenario(
+scenario = walk_scenario(
     name="seeds-incident",
     summary="A crash-looping unit leaks memory cgroups; another process reclaims over them and holds a core.",
     play=play,
-    cause="zombie-memcg",
     subject="unit",
-    innocent=True,
-    needs=(MEMORY_CGROUPS, SYSTEMD, NETWORK),
+    needs=(SYSTEMD, NETWORK),
     shows=(
-        *WALKED_OVER,
         echo_delayed(0.3),
         figure("restarts", "restarts of the unit", at_least=20, unit="restarts"),
     ),

@@ -8,6 +8,7 @@ import select
 import sys
 import time
 
+from necroscope.lab.actors.timing import answer
 from necroscope.lab.scenario import Scenario, Subject, Truth
 from necroscope.lab.scoring.checks import core_held, figure, victim_stalled
 from necroscope.lab.scoring.sampled import functions_sampled
@@ -34,7 +35,7 @@ def play(stage: Stage) -> Truth:
                 reads += int(agent.answer())
             stage.symptom()
             stage.sleep(stage.seconds(2.0, 6.0))
-    stage.told.happened.update(file=file, reads=reads, mapped_gib=held >> 30)
+    stage.report.happened.update(file=file, reads=reads, mapped_gib=held >> 30)
     return Truth("smaps-walk", Subject("process", agent.name), agent.name, agent.pid, stage.cpu)
 
 
@@ -44,8 +45,7 @@ def hold_pool(times: int) -> None:
     os.ftruncate(fd, _POOL_BYTES)
     flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
     held = [mmap.mmap(fd, _POOL_BYTES, flags=flags) for _ in range(times)]
-    sys.stdout.write(f"{_POOL_BYTES * len(held)}\n")
-    sys.stdout.flush()
+    answer(_POOL_BYTES * len(held))
     sys.stdin.read()
 
 
@@ -59,8 +59,7 @@ def look(pid: int, file: str) -> None:
         while time.monotonic() < ends:
             _read(f"/proc/{pid}/{file}")
             count += 1
-        sys.stdout.write(f"{count}\n")
-        sys.stdout.flush()
+        answer(count)
 
 
 def _read(path: str) -> None:

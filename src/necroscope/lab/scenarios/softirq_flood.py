@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from necroscope.lab.actors.timing import answer
 from necroscope.lab.needs import NETWORK
 from necroscope.lab.scenario import Scenario, Subject, Truth
 from necroscope.lab.scoring.checks import core_held, figure
@@ -45,7 +46,7 @@ def play(stage: Stage) -> Truth:
                 packets += int(sender.answer())
             stage.symptom()
             stage.sleep(stage.seconds(2.0, 6.0))
-    stage.told.happened.update(packets=packets, device=network.device)
+    stage.report.happened.update(packets=packets, device=network.device)
     thread = f"ksoftirqd/{stage.cpu}"
     return Truth("softirq-flood", Subject("process", sender.name), thread, 0, stage.cpu)
 
@@ -69,8 +70,7 @@ def send(address: str, port: int, size: int, burst: int) -> None:
         while time.monotonic() < ends:
             count += sum(_send(out, many) for _ in range(burst)) // size
             time.sleep(_PAUSE_S)
-        sys.stdout.write(f"{count}\n")
-        sys.stdout.flush()
+        answer(count)
 
 
 def _send(out: socket.socket, data: bytes) -> int:
@@ -85,8 +85,7 @@ def receive(address: str, port: int) -> None:
     into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     into.bind((address, port))
     into.setblocking(False)
-    sys.stdout.write("bound\n")
-    sys.stdout.flush()
+    answer("bound")
     while True:
         for _ in range(10):
             try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from necroscope.lab.actors.leaks import leaked_by_many
-from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.environment.systemd import wait_for
-from necroscope.lab.needs import MEMORY_CGROUPS, SYSTEMD
-from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.needs import SYSTEMD
+from necroscope.lab.scenario import Subject, Truth
 from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
 
@@ -29,14 +29,14 @@ def play(stage: Stage) -> Truth:
     wait_for(jobs.is_dir, f"the cgroups of {unit}")
     past = leaked_by_many(stage, jobs, [f"{job}-{number}" for number in range(stage.rng.randint(*PAST))])
     stage.say(f"{unit} has leaked {past} memory cgroups before")
-    walker = reader(stage, stage.cgroup(f"{node_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
+    walker = reader_below(stage, node_name)
     before = zombies_below(top) or 0
     with stage.recording():
         episodes(stage, walker)
         zombies, restarts = zombies_below(top) or 0, int(node.show(unit, "NRestarts"))
-        stage.told.happened.update(restarts=restarts, zombies=zombies, leaked_before=past, leaked_now=zombies - before)
+        stage.report.happened.update(
+            restarts=restarts, zombies=zombies, leaked_before=past, leaked_now=zombies - before
+        )
     return Truth("zombie-memcg", Subject("unit", unit), walker.name, walker.pid, stage.cpu)
 
 
@@ -81,16 +81,13 @@ WantedBy=multi-user.target
 """
 
 
-scenario = Scenario(
+scenario = walk_scenario(
     name="steady-leak",
     summary="A unit that never restarts leaves zombie cgroups behind, job by job; another process reclaims over them.",
     play=play,
-    cause="zombie-memcg",
     subject="unit",
-    innocent=True,
-    needs=(MEMORY_CGROUPS, SYSTEMD),
+    needs=(SYSTEMD,),
     shows=(
-        *WALKED_OVER,
         figure("restarts", "restarts of the unit", at_most=0, unit="restarts"),
         figure("leaked_now", "zombies that came during the recording", at_least=40, unit="cgroups"),
     ),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import mmap
 import os
 import random
-import sys
 import time
 
-from necroscope.lab.actors.timing import on_cues
+from necroscope.lab.actors.timing import answer, on_cues
 from necroscope.lab.actors.walkers import episodes, limit
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.needs import MEMORY_CGROUPS
@@ -37,7 +36,7 @@ def play(stage: Stage) -> Truth:
     stage.victim()
     with stage.recording():
         episodes(stage, worker)
-        stage.told.happened.update(limit_bytes=most, zombies=zombies_below(cgroup) or 0)
+        stage.report.happened.update(limit_bytes=most, zombies=zombies_below(cgroup) or 0)
     notes = {"cgroup": stage.cgroup_path(cgroup)}
     return Truth("memcg-reclaim", Subject("process", worker.name), worker.name, worker.pid, stage.cpu, notes)
 
@@ -67,8 +66,7 @@ def look_up(path: str, held: int, mappings: int, seed: float) -> None:
             count += _ROUND
         return count
 
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    answer("ready")
     on_cues(lambda: some(0, 8), hard)
 
 

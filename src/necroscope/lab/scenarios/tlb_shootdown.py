@@ -34,8 +34,8 @@ def play(stage: Stage) -> Truth:
     with stage.recording():
         before = shootdowns(_INTERRUPTS.read_text())
         episodes(stage, mover)
-        seconds = sum(one.seconds for one in stage.told.episodes)
-        stage.told.happened["shootdowns_per_s"] = round((shootdowns(_INTERRUPTS.read_text()) - before) / seconds)
+        seconds = sum(one.seconds for one in stage.report.episodes)
+        stage.report.happened["shootdowns_per_s"] = round((shootdowns(_INTERRUPTS.read_text()) - before) / seconds)
     return Truth("tlb-shootdown", Subject("process", mover.name), mover.name, mover.pid, stage.cpu, {"tables": tables})
 
 

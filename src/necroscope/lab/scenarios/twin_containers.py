@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from necroscope.lab.actors.leaks import leaked_before
-from necroscope.lab.actors.walkers import PAST, WALKED_OVER, episodes, limit, reader, room_bytes
+from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
 from necroscope.lab.environment.cgroup_tree import memory_mount
 from necroscope.lab.environment.podman import LEAKY, QUITTING
-from necroscope.lab.needs import CONTAINERS, MEMORY_CGROUPS
-from necroscope.lab.scenario import Scenario, Subject, Truth
+from necroscope.lab.needs import CONTAINERS
+from necroscope.lab.scenario import Subject, Truth
 from necroscope.lab.scoring.checks import figure
 from necroscope.lab.stage import Stage
 
@@ -27,30 +27,25 @@ def play(stage: Stage) -> Truth:
     stage.decoy("twin", kind="container", name=twin)
     for name in stage.rng.sample((guilty, twin), 2):
         engine.podman("start", name)
-    walker = reader(stage, stage.cgroup(f"{slice_name}/{stage.name('cgroup')}"))
-    limit(top, room_bytes(stage))
-    stage.victim()
+    walker = reader_below(stage, slice_name)
     with stage.recording():
         episodes(stage, walker)
         restarts = [int(engine.inspect(name, "{{.RestartCount}}")) for name in (guilty, twin)]
-        stage.told.happened.update(zombies=zombies_below(top) or 0, leaked_before=past)
-        stage.told.happened.update(restarts=restarts[0], restarts_of_twin=restarts[1])
+        stage.report.happened.update(zombies=zombies_below(top) or 0, leaked_before=past)
+        stage.report.happened.update(restarts=restarts[0], restarts_of_twin=restarts[1])
     for name in (guilty, twin):
         engine.remove(name)
     return Truth("zombie-memcg", Subject("container", guilty), walker.name, walker.pid, stage.cpu)
 
 
-scenario = Scenario(
+scenario = walk_scenario(
     name="twin-containers",
     summary="Two containers crash-loop alike and one of them leaks memory cgroups; a process outside walks over them.",
     play=play,
-    cause="zombie-memcg",
     subject="container",
-    innocent=True,
-    needs=(MEMORY_CGROUPS, CONTAINERS),
+    needs=(CONTAINERS,),
     decoys=1,
     shows=(
-        *WALKED_OVER,
         figure("restarts", "restarts of the container", at_least=5, unit="restarts"),
         figure("restarts_of_twin", "restarts of its twin", at_least=5, unit="restarts"),
     ),

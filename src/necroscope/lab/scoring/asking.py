@@ -26,7 +26,7 @@ _SAME_SYMPTOM_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """What whoever asked at once was told first: the first answer that names a cause, or else the first of all."""
+    """The first answer to whoever asked at once: the first answer that names a cause, or else the first of all."""
 
     seconds: float
     """From the symptom to the verdict."""
@@ -55,8 +55,9 @@ def ask(
     return (document if isinstance(document, dict) else None), first
 
 
-class Bystander:
-    """Asks about the latest symptom as soon as there is one, and a few times more until a cause is named."""
+class OnCall:
+    """Asks about the latest symptom as soon as there is one, as engineers on call do, and again until a cause is named,
+    a few times."""
 
     def __init__(self, store: Path, started: Callable[[int], None]) -> None:
         self.heard: FirstAnswer | None = None

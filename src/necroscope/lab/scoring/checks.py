@@ -23,8 +23,8 @@ def echo_delayed(seconds: float = 0.5) -> Show:
 
 
 def figure(name: str, text: str, at_least: float = 0.0, at_most: float = float("inf"), unit: str = "") -> Show:
-    """A figure that the play function put into `stage.told.happened`."""
-    return Show(text, lambda stage: float(stage.told.happened.get(name, float("nan"))), at_least, at_most, unit)
+    """A figure that the play function put into `stage.report.happened`."""
+    return Show(text, lambda stage: float(stage.report.happened.get(name, float("nan"))), at_least, at_most, unit)
 
 
 def cores_calm() -> Show:

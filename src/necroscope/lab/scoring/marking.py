@@ -4,7 +4,7 @@
 named. *Abstained* names no cause where there is one, or nobody to act on where the rest is right: neither right nor
 wrong. Everything else is wrong. What did not happen is marked too, but does not count.
 
-The answer that is judged is of the whole recording. What whoever asked at once was told is judged beside it.
+The answer that is judged is of the whole recording. The answer given at once is judged beside it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run has to tell at its end: symptoms, episodes, decoys, figures."""
+"""What a run reports at its end: symptoms, episodes, decoys, figures."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Window:
 
 
 @dataclass(slots=True)
-class Told:
-    """What a run has to tell at its end."""
+class RunReport:
+    """Filled while a scenario plays; the runner writes it down."""
 
     symptoms: list[Symptom] = field(default_factory=list)
     episodes: list[Window] = field(default_factory=list)
@@ -33,4 +33,4 @@ class Told:
     baseline: Window | None = None
     happened: dict[str, Any] = field(default_factory=dict)
     answer: FirstAnswer | None = None
-    """What was said to whoever asked `why` at the last symptom."""
+    """The first answer of `why` at the last symptom."""

@@ -23,9 +23,9 @@ def share_of(stage: Stage, names: frozenset[str], cpu: int | None = None) -> flo
 
     core = frozenset({stage.cpu if cpu is None else cpu})
     store, found, total = Store(stage.store), 0.0, 0.0
-    for one in stage.told.episodes:
-        ledger = profile(store, Select((one.began_ns, one.ended_ns), cpus=core)).ledger
-        shows = [not names.isdisjoint(kernel_functions(stack)) for stack in ledger.stacks]
-        found += sum(weight for stack, weight in zip(ledger.stack, ledger.weight, strict=True) if shows[stack])
-        total += float(ledger.weight.sum())
+    for one in stage.report.episodes:
+        counts = profile(store, Select((one.began_ns, one.ended_ns), cpus=core)).counts
+        shows = [not names.isdisjoint(kernel_functions(stack)) for stack in counts.stacks]
+        found += sum(weight for stack, weight in zip(counts.stack, counts.weight, strict=True) if shows[stack])
+        total += float(counts.weight.sum())
     return float(found / total) if total else 0.0

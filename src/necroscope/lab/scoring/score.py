@@ -87,7 +87,7 @@ def recorded(folder: Path, only: Sequence[str], seeds: Sequence[int] | None) -> 
 def _chosen(
     folder: Path, truths: dict[Path, dict[str, Any]], only: Sequence[str], seeds: Sequence[int] | None
 ) -> list[Path]:
-    """The runs that were asked for; a name or seeds of which there is no run are told with those that there are."""
+    """The runs that were asked for; for a name or seeds without a run, the error lists those that there are."""
     names = sorted({str(truth["scenario"]) for truth in truths.values()})
     for name in only:
         if name not in names:
@@ -123,7 +123,7 @@ def _truth(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise BadInput(f"{path} is a {str(schema)[:60]!r}, this version reads {SCHEMA}", hint)
     if not whole:
-        raise BadInput(f"{path} is damaged, or does not tell the truth of a run", hint)
+        raise BadInput(f"{path} is damaged, or is not the truth of a run", hint)
     return truth
 
 

@@ -4,7 +4,7 @@ for only where something depends on it, and kept for all symptoms of a question.
 from __future__ import annotations
 
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.landmarks import in_short
+from necroscope.query.events.landmarks import in_short
 from necroscope.query.unrecorded import STARTED
 from necroscope.vocabulary.event import Event
 

@@ -1,4 +1,4 @@
-"""What events around a symptom tell about the recording itself, and about the hardware."""
+"""Events around a symptom that are about the recording itself, or about the hardware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time around a symptom, as the recording has it: what the cores did, which were starved, what events tell."""
+"""The time around a symptom, as the recording has it: what the cores did, which were starved, what happened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from necroscope.query.case.named_core import named_core
 from necroscope.query.case.symptom import is_symptom, patience_ns
 from necroscope.query.cores.core_time import CoreTime, core_time
 from necroscope.query.cores.starved import from_samples
-from necroscope.query.landmarks import events
+from necroscope.query.events.landmarks import events
 from necroscope.query.samples.busy_seconds import busy_seconds
 from necroscope.store.read.reader import Snapshot
 from necroscope.vocabulary.case import NamedCore, Run
@@ -24,7 +24,7 @@ from necroscope.vocabulary.event import Event, Window
 from necroscope.vocabulary.verdict import Complaint
 
 BEFORE_NS, AFTER_NS = 45 * NS, 2 * NS
-"""A symptom is told seconds to tens of seconds after the core was taken; sometimes a little before the look ends."""
+"""A symptom is reported seconds to tens of seconds after the core was taken; sometimes a little before a look ends."""
 
 NEAR_NS = 900 * NS
 CLOSE_NS = 15 * NS
@@ -43,7 +43,7 @@ class Surroundings:
     near: Window
     times: CoreTime
     runs: tuple[Run, ...]
-    told: tuple[Event, ...]
+    events: tuple[Event, ...]
     """Events of the near time that are not about the lives of cgroups."""
     counted: bool
     kinds: Kinds
@@ -78,21 +78,21 @@ class Surroundings:
 
     @cached_property
     def close(self) -> CoreTime:
-        """What the cores' counters tell second by second."""
+        """The cores' counters second by second."""
         return self.times.close()
 
     @cached_property
     def symptoms_ns(self) -> tuple[int, ...]:
         """When symptoms were, in the near time."""
-        return tuple(one.at_ns for one in self.told if is_symptom(one))
+        return tuple(one.at_ns for one in self.events if is_symptom(one))
 
     def covered(self, window: Window) -> float:
-        """Which share of a window the cores' counters tell about, second by second."""
+        """The share of a window that the cores' counters cover, second by second."""
         length = max(1, window[1] - window[0]) / NS
         return min(1.0, self.close.spent_in(window).covered_s / length)
 
     def note(self, *notes: str) -> None:
-        """Something that cannot be read, each told once."""
+        """Something that cannot be read, each noted once."""
         self.notes.extend(note for note in dict.fromkeys(notes) if note not in self.notes)
 
 
@@ -108,14 +108,14 @@ def look_around(
     counted = bool(times.close().at_ns.size)
     found = starved(times, known, config.cpu)
     if not counted:
-        # Averages tell of nothing but cores that were full all the time, samples of their seconds.
+        # Averages show only cores that were full all the time; samples show their seconds.
         sampled = _sampled(snapshot, near, config, known, notes)
         found = [*sampled, *(one for one in found if not any(_touch(one, other) for other in sampled))]
-    told = events(snapshot, near, kinds=_no_life, notes=notes)
+    near_events = events(snapshot, near, kinds=_no_life, notes=notes)
     about = symptom.at_ns - BEFORE_NS, symptom.at_ns + AFTER_NS
     named = named_core(store.snapshot(about), symptom, about)
     return Surroundings(
-        store, config, symptom, recorded, near, times, tuple(found), tuple(told), counted, known, named, notes
+        store, config, symptom, recorded, near, times, tuple(found), tuple(near_events), counted, known, named, notes
     )
 
 

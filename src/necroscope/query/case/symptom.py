@@ -1,6 +1,6 @@
 """Which events are symptoms of starvation, and which of them a question is about.
 
-What the kernel's log tells of memory, disks or hardware is evidence, not a symptom of a core that somebody took: it can
+What the kernel's log says of memory, disks or hardware is evidence, not a symptom of a core that somebody took: it can
 be asked about (`--event`), but nobody is blamed for it unasked. A mark is a symptom when its kind or words say that
 something went wrong.
 """
@@ -11,9 +11,9 @@ import re
 from functools import cache
 
 from necroscope.clock import NS, iso
-from necroscope.errors import DAMAGE_HINT, BadInput, Unavailable
-from necroscope.query.landmarks import event_number
-from necroscope.query.landmarks import symptoms as told_symptoms
+from necroscope.errors import DAMAGE_HINT, Unavailable
+from necroscope.query.events.event_names import find_event, kinds_there, no_such
+from necroscope.query.events.landmarks import symptoms as recorded_symptoms
 from necroscope.query.rows import rows_of
 from necroscope.query.sealed import damaged
 from necroscope.sense.log.symptoms import catalogue
@@ -44,9 +44,9 @@ _DID_NOT = re.compile(
     re.IGNORECASE,
 )
 _NONE = re.compile(r"\s*(?:[:=]\s*|\s)(?:0|none|no|nil)\b(?![.:]\d)", re.IGNORECASE)
-# What a mark is called where it tells of progress: whatever its words say.
+# Kinds of marks that report progress, whatever their words are.
 _PROGRESS = frozenset(
-    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy"}
+    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy", "fix"}
 )
 
 
@@ -74,14 +74,14 @@ def patience_ns(kind: str) -> int:
 
 
 def is_symptom(event: Event) -> bool:
-    """Whether an event tells of something that a taken core can cause."""
+    """Whether an event is about something that a starved core can cause."""
     if event.source in NOTICED:
         return may_be_starvation(event.kind) or (event.kind not in _PROGRESS and _went_wrong(event.kind, event.text))
     return event.source in SYMPTOM_SOURCES and may_be_starvation(event.kind)
 
 
 def _went_wrong(kind: str, text: str) -> bool:
-    """Whether a kind, or a sentence, tells of something that went wrong and not that it did not."""
+    """Whether a kind, or a sentence, says that something went wrong, and not that it did not."""
     if _WENT_WRONG.search(kind):
         return True
     return any(
@@ -92,15 +92,15 @@ def _went_wrong(kind: str, text: str) -> bool:
 
 
 def symptoms_in(snapshot: Snapshot, window: Window = EVER, notes: list[str] | None = None) -> list[Event]:
-    """The symptoms of a window, oldest first. Of events that cannot be read `notes` tell."""
-    return [event for event in told_symptoms(snapshot, window, notes) if is_symptom(event)]
+    """The symptoms of a window, oldest first. `notes` gets what cannot be read."""
+    return [event for event in recorded_symptoms(snapshot, window, notes) if is_symptom(event)]
 
 
 def latest_other(snapshot: Snapshot, window: Window) -> Event | None:
     """The latest complaint of a window that no starved core causes and that is more than information: failing hardware,
     a process killed for lack of memory. None: there is none."""
     wrong = {kind.name for kind in _kinds().values() if kind.severity != "info" and not kind.starved}
-    found = (one for one in told_symptoms(snapshot, window, []) if one.source not in NOTICED and one.kind in wrong)
+    found = (one for one in recorded_symptoms(snapshot, window, []) if one.source not in NOTICED and one.kind in wrong)
     return max(found, key=lambda one: one.at_ns, default=None)
 
 
@@ -111,25 +111,25 @@ def choose(
     event: int | str | None = None,
     notes: list[str] | None = None,
 ) -> Complaint | None:
-    """The symptom that is asked about; without a wish, the latest that the recording can tell about. None: none.
+    """The symptom that is asked about; otherwise the latest one within the recording. None: there is none.
 
-    Of events that cannot be read `notes` tell.
+    `notes` gets what cannot be read.
     """
-    told_of = [] if notes is None else notes
+    notes = [] if notes is None else notes
     if event is not None:
-        return _by_name(snapshot, str(event), told_of)
-    found = symptoms_in(snapshot, notes=told_of)
+        return _by_name(snapshot, str(event), notes)
+    found = symptoms_in(snapshot, notes=notes)
     if at_ns is not None:
         near = [one for one in found if abs(one.at_ns - at_ns) <= _NEAR_NS]
         if near:
             return complaint(min(near, key=lambda one: abs(one.at_ns - at_ns)))
         return Complaint("moment", at_ns, ASKED, f"what happened at {iso(at_ns)}")
-    told = [one for one in found if recorded[0] <= one.at_ns and one.uncertainty_ns <= _MOST_UNCERTAIN_NS]
-    if not told:
+    within = [one for one in found if recorded[0] <= one.at_ns and one.uncertainty_ns <= _MOST_UNCERTAIN_NS]
+    if not within:
         return complaint(found[-1]) if found else None
     # What the kernel said comes before what somebody noticed afterwards, when both are about the same moment.
-    last = told[-1]
-    same = [one for one in told if last.at_ns - one.at_ns <= _SAME_MOMENT_NS and one.source not in NOTICED]
+    last = within[-1]
+    same = [one for one in within if last.at_ns - one.at_ns <= _SAME_MOMENT_NS and one.source not in NOTICED]
     return complaint(same[-1] if same and last.source in NOTICED else last)
 
 
@@ -150,12 +150,12 @@ def complaint(event: Event) -> Complaint:
 
 
 def _by_name(snapshot: Snapshot, name: str, notes: list[str]) -> Complaint:
-    """An event by its id, or the last of a kind."""
-    number = event_number(name)
-    column, wanted = ("kind", name) if number is None else ("id", number)
-    found = rows_of(snapshot, "events", EVER, list(EVENTS.names), lambda row: row[column] == wanted, notes=notes)
+    """An event by its id, short or whole, or the last of a kind."""
+    event = find_event(snapshot, name)
+    wanted = event.id if event is not None else None
+    found = rows_of(snapshot, "events", EVER, list(EVENTS.names), lambda row: row["id"] == wanted, notes=notes)
     if not found and (hurt := damaged(notes, "events")):
         raise Unavailable(f"No event {name} is among those that can be read: {hurt[0]}.", DAMAGE_HINT)
     if not found:
-        raise BadInput(f"The store has no event {name}.", "`necroscope events --json` lists them with their ids")
+        raise no_such("event", name, kinds_there(snapshot))
     return complaint(event_of(found[-1]))

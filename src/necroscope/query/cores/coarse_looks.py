@@ -19,7 +19,7 @@ _LEAST_NS = 1000 * _MS_NS
 
 
 class Looked:
-    """The times about which looks tell, by core: disjoint, in order."""
+    """The times that looks cover, by core: disjoint, in order."""
 
     def __init__(self) -> None:
         self._begins: dict[int, list[int]] = {}
@@ -47,7 +47,7 @@ class Looked:
         begins[first:after], ends[first:after] = [low], [high]
 
     def holes(self, cpu: int, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """The parts of a time about which nothing is told."""
+        """The parts of a time that no counter covers."""
         begins, ends = self._begins.get(cpu, []), self._ends.get(cpu, [])
         at = bisect_right(ends, low)
         while at < len(begins) and begins[at] < high:

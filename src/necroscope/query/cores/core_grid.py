@@ -26,6 +26,6 @@ def core_grid(times: CoreTime, window: Window, look: str = "busy", most_columns:
 
 
 def averaged(passed_ms: NDArray[np.int64]) -> str:
-    """What a picture has to say of looks that tell about intervals as a whole; nothing where there are none."""
+    """What a picture has to say of looks that cover intervals as a whole; nothing where there are none."""
     longest_ms = int(passed_ms.max(initial=0))
     return f", averages of up to {span(longest_ms / 1000)}" if longest_ms * 1_000_000 > COARSE_NS else ""

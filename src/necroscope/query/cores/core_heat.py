@@ -29,14 +29,14 @@ _Part = tuple[I64s, NDArray[np.int32], F64s, I64s]
 
 def around(window: Window) -> Window:
     """What a snapshot has to hold for `core_heat`: columns may begin a little before the window, and the look after
-    it tells about its end."""
+    it covers its end."""
     return window[0] - 2 * PEAK_NS, window[1] + 2 * PEAK_NS
 
 
 def core_heat(
     snapshot: Snapshot, select: Select, look: str = "busy", most_columns: int = 200, notes: list[str] | None = None
 ) -> Grid:
-    """What the selected cores did: the highest second of each cell, never a mean. Of damaged files `notes` tell."""
+    """What the selected cores did: the highest second of each cell, never a mean. `notes` gets damaged files."""
     if columns_of(select.window, most_columns)[1] >= PEAK_NS:
         return _from_peaks(snapshot, select, look, most_columns, notes)
     times = core_time(snapshot, [select.window], notes).of(select.cpus)
@@ -97,8 +97,10 @@ def _read(segment: Segment, name: str, columns: list[str], notes: list[str] | No
 
 
 def _columns(table: pa.Table, look: str) -> _Part:
-    told = "passed_ms" in table.column_names  # older roll-ups are of recorders' looks only
+    has_lengths = "passed_ms" in table.column_names  # older roll-ups are of recorders' looks only
     passed_ms = (
-        np.nan_to_num(table["passed_ms"].to_numpy()).astype(np.int64) if told else np.zeros(table.num_rows, np.int64)
+        np.nan_to_num(table["passed_ms"].to_numpy()).astype(np.int64)
+        if has_lengths
+        else np.zeros(table.num_rows, np.int64)
     )
     return table["at_ns"].to_numpy(), table["cpu"].to_numpy(), table[look].to_numpy(), passed_ms

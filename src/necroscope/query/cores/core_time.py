@@ -24,7 +24,7 @@ I64s = NDArray[np.int64]
 I32s = NDArray[np.int32]
 _COLUMNS = ["at_ns", "cpu", "passed_ms", *(f"{mode}_ms" for mode in MODES)]
 _MS_NS = 1_000_000
-# The look after the window tells about its last second. What tells about a longer time is in a segment that says so.
+# The look after the window covers its last second. A look that covers a longer time is in a segment that says so.
 _LATER_NS = COARSE_NS
 
 
@@ -50,7 +50,7 @@ class CoreTime:
     """One row for each core and look: `spent` is (rows, modes) of milliseconds in the `passed_ms` before `at_ns`.
 
     Sorted by time. `interval_ms` is longer than `passed_ms` where a row is a part of a coarse look, the rest of which
-    others tell about more closely.
+    others cover more closely.
     """
 
     at_ns: I64s
@@ -61,7 +61,7 @@ class CoreTime:
 
     @property
     def begin_ns(self) -> I64s:
-        """When the time that a row tells about began."""
+        """When the time that a row covers began."""
         began: I64s = self.at_ns - self.passed_ms * _MS_NS
         return began
 
@@ -72,7 +72,7 @@ class CoreTime:
 
     @property
     def coarse(self) -> NDArray[np.bool_]:
-        """Which rows tell about an interval as a whole, and not about its seconds."""
+        """Which rows cover an interval as a whole, and not its seconds."""
         found: NDArray[np.bool_] = self.whole_ms * _MS_NS > COARSE_NS
         return found
 
@@ -90,14 +90,14 @@ class CoreTime:
         return self._rows(np.isin(self.cpu, list(cpus))) if cpus else self
 
     def within(self, window: Window) -> CoreTime:
-        """The rows that tell about a window."""
+        """The rows that cover a window."""
         longest_ns = max(_LATER_NS, int(self.passed_ms.max(initial=0)) * _MS_NS)
         low, high = np.searchsorted(self.at_ns, (window[0], window[1] + longest_ns))
         near = self._rows(slice(low, high))
         return near._rows(near.begin_ns <= window[1])
 
     def spent_in(self, window: Window) -> Spent:
-        """Time of the cores in a window. Time that no row tells about is left out."""
+        """Time of the cores in a window. Time that no row covers is left out."""
         return _summed([self._by_core(window)])
 
     def _by_core(self, window: Window) -> _ByCore:
@@ -124,7 +124,7 @@ class CoreTime:
 
 
 def core_time(snapshot: Snapshot, windows: Sequence[Window], notes: list[str] | None = None) -> CoreTime:
-    """The rows that tell about windows. Of a damaged file `notes` tell; without notes it is `BadInput`."""
+    """The rows that cover windows. `notes` gets damaged files; without it they are `BadInput`."""
     times = _together([part for part in _parts(snapshot, windows, notes) if part[0].size])
     if not times.coarse.any():
         return times

@@ -17,7 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.clock import NS
-from necroscope.query.cores.core_time import CoreTime
+from necroscope.query.cores.core_time import CoreTime, core_time
+from necroscope.query.extent import recorded
+from necroscope.query.sealed import again
+from necroscope.store.read.reader import Store
+from necroscope.vocabulary.event import Window
 from necroscope.vocabulary.model import MODES
 
 F64s = NDArray[np.float64]
@@ -27,6 +31,9 @@ _BUSY_NODE, _STANDS_STILL = 0.3, 0.05
 _LONGEST_PAUSE_S = 15
 _PERIODS_S = (4, 300)
 _CYCLES = 4
+# They are looked for second by second: in at most so many core-seconds, the latest ones.
+_MOST_CELLS = 10_000_000
+KINDS = ("single-core-saturation", "all-idle-but-one", "all-cores-pause", "periodic-bursts")
 _BEAT, _APART, _LEAST_SWING = 0.6, 0.2, 0.1
 
 
@@ -39,6 +46,22 @@ class Pattern:
     to_ns: int
     cpu: int | None
     text: str
+
+
+def patterns_in(store: Store, window: Window) -> list[Pattern]:
+    """Patterns of a window of a recording; of a long one, of its latest part."""
+
+    def read() -> list[Pattern]:
+        snapshot = store.snapshot()
+        whole = recorded(snapshot) or (0, 0)
+        low, high = max(window[0], whole[0]), min(window[1], whole[1])
+        cores = max(1, len(set(core_time(snapshot, [(high - 5 * NS, high)], []).cpu.tolist())))
+        low = max(low, high - _MOST_CELLS // cores * NS)
+        if low >= high:
+            return []
+        return patterns(core_time(snapshot, [(low, high)], []).within((low, high)))
+
+    return again(read)
 
 
 def patterns(times: CoreTime) -> list[Pattern]:

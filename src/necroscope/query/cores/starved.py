@@ -43,7 +43,7 @@ def runs(times: CoreTime, busy: float, seconds: float, kernel: float = 0.0, inte
     found: list[Run] = []
     for first, end in _together(looks, seconds):
         above = looks.used[first:end] - busy
-        for low, high in _full_parts(looks.full[first:end].tolist(), above.tolist()):
+        for low, high in full_parts(looks.full[first:end].tolist(), above.tolist()):
             lasted_ns = int(looks.at_ns[first + high - 1] - looks.begin_ns[first + low])
             if lasted_ns / NS >= seconds - _EDGE_S:
                 found.append(_run(times, looks.row[first + low : first + high]))
@@ -71,7 +71,7 @@ def _looks(times: CoreTime, busy: float, kernel: float, interrupts: float) -> _L
     full = (used >= busy) & (inside >= kernel) & (called >= interrupts)
     nearly = (used >= busy - _NEARLY) & (inside >= kernel - _NEARLY) & (called >= interrupts - _NEARLY)
     if (coarse := times.coarse).any():
-        # An average hides the seconds of its interval: it tells of a full core only where the whole of it is full.
+        # An average hides the seconds of its interval: it shows a full core only where the whole of it is full.
         idle_ms = (1.0 - used) * times.whole_ms
         full &= ~coarse | (idle_ms <= _NO_TIME_MS)
         nearly = np.where(coarse, full, nearly)
@@ -109,7 +109,7 @@ def _together(looks: _Looks, seconds: float) -> Iterator[tuple[int, int]]:
     yield from zip(firsts[some].tolist(), (lasts[some] + 1).tolist(), strict=True)
 
 
-def _full_parts(full: Sequence[bool], above: Sequence[float]) -> list[tuple[int, int]]:
+def full_parts(full: Sequence[bool], above: Sequence[float]) -> list[tuple[int, int]]:
     """Parts around full looks among nearly full ones, as long as they are full on average.
 
     What has a core for itself at real-time priority is still stopped for a twentieth of each second: so the first look

@@ -40,7 +40,7 @@ _UNIT = [
     "starts",
     "successes",
     "failures",
-    # Not told by every recorder.
+    # Not every recorder writes it.
     "wanted_by",
     "triggered_by",
     "preset",
@@ -50,7 +50,7 @@ _EVENTS_MOST = 300_000
 
 
 def read_leak_facts(store: Store, at_ns: int, recorded: Window, notes: list[str]) -> LeakFacts:
-    """What a store has about leaks around a moment; of damage the notes tell."""
+    """What a store has about leaks around a moment; `notes` gets damage."""
     span = max(recorded[0], at_ns - _LOOK_BACK_NS), min(recorded[1], at_ns + _AFTER_NS)
     snapshot = store.snapshot(span)
     gauges = _gauges(store, (at_ns - _LATELY_NS, span[1]))

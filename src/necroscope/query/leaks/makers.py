@@ -20,7 +20,7 @@ _NEAR_NS = NS // 10
 
 
 def makers_of(store: Store, lives: Iterable[Life]) -> tuple[Maker, ...]:
-    """The makers, as far as a few windows show them: of many that took turns, some tell who they all are."""
+    """The makers, as far as a few windows show them: of many that took turns, some are enough to know them all."""
     made: dict[int, int] = {}
     for life in lives:
         if life.maker is not None and life.made_ns is not None:

@@ -35,7 +35,7 @@ class Names:
 
 
 def families_of(rows: Sequence[Row], counted: Counted, below: Sequence[Below]) -> Names:
-    """Put together what was counted and what was seen one by one, which are told oldest first."""
+    """Put together what was counted and what was seen one by one; the latter comes oldest first."""
     newest = _newest(rows)
     whole = bool(counted.paths or counted.families)
     found = _whole(counted, newest, below) if whole else _of_rows(rows, newest, below)

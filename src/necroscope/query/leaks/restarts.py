@@ -1,4 +1,4 @@
-"""Restarts of units and containers, as events tell them: when systemd says they were, and when a look noticed them."""
+"""Restarts of units and containers, from events: when systemd says they were, and when a look noticed them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from necroscope.vocabulary.leak_facts import RestartsOf
 _EXACT = ("unit-start", "unit-failure")
 _AGAIN = ("unit-restart", "container-restart")
 KINDS = frozenset((*_EXACT, *_AGAIN))
-"""Kinds of events that tell of restarts."""
+"""Kinds of events that report restarts."""
 _SUBJECTS_MOST = 100
 _MOMENTS_MOST = 500
 
@@ -32,5 +32,5 @@ def _restarts(kind: Literal["unit", "container"], name: str, rows: list[Row]) ->
     again = [row for row in rows if row["kind"] in _AGAIN]
     noticed = again or [row for row in rows if row["kind"] == "unit-start"]
     exact = sorted({row["at_ns"] for row in rows if row["kind"] in _EXACT})
-    told = sorted((row["at_ns"], row["count"] or 1) for row in noticed)
-    return RestartsOf(kind, name, tuple(exact[-_MOMENTS_MOST:]), tuple(told[-_MOMENTS_MOST:]))
+    restarts = sorted((row["at_ns"], row["count"] or 1) for row in noticed)
+    return RestartsOf(kind, name, tuple(exact[-_MOMENTS_MOST:]), tuple(restarts[-_MOMENTS_MOST:]))

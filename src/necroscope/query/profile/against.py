@@ -1,8 +1,8 @@
 """A window against a profile from elsewhere: another recording, file or bundle, whose tasks have other numbers.
 
 What is compared are cores on average: of each profile its own, however long it is and however often it was sampled.
-Where one of them tells no time (folded stacks, pprof), both are shares of their samples. Processes and threads are told
-apart by name.
+Where one of them has no times (folded stacks, pprof), both are shares of their samples. Processes and threads are
+matched by name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from necroscope.clock import NS
 from necroscope.errors import BadInput
 from necroscope.query.profile.profile import Profile
-from necroscope.query.samples.sample_counts import Ledger, Task
+from necroscope.query.samples.sample_counts import SampleCounts, Task
 from necroscope.query.select import FOLDED
 from necroscope.sense.perf.event_names import is_time
 from necroscope.sense.perf.samples import UNKNOWN
@@ -26,7 +26,7 @@ F64s = NDArray[np.float64]
 I64s = NDArray[np.int64]
 _BLOCKS = 12
 _MARKED = frozenset(("", UNKNOWN, "[kernel]", "[jit]", "[inlined]"))
-"""Modules that folded stacks can tell."""
+"""Modules that folded stacks can have."""
 
 
 def blocks(window: Window) -> list[Window]:
@@ -39,54 +39,54 @@ def blocks(window: Window) -> list[Window]:
 
 def against(made: Profile, other: Profile, name: str) -> Profile:
     """The first window of `made`, with all those of `other` as its baseline. `BadInput`: they differ in kind."""
-    kinds = made.ledger.event, other.ledger.event
+    kinds = made.counts.event, other.counts.event
     if kinds[0] != kinds[1] and not all(kind == FOLDED or is_time(kind) for kind in kinds):
         raise BadInput(f"{name} cannot be compared: it counts {kinds[1]}, the window {kinds[0]}.", "see --event-type")
     timed = made.timed and other.timed
-    parts = [_first(made.ledger), other.ledger if timed else _one(other.ledger)]
+    parts = [_first(made.counts), other.counts if timed else _one(other.counts)]
     if not timed:
         parts = _alike(parts)
     scales = [
         one.per_weight if timed else _share(float(part.weight.sum()))
         for one, part in zip((made, other), parts, strict=True)
     ]
-    ledger = _together(parts, scales, kinds[0] if timed or kinds[0] == kinds[1] else FOLDED)
+    counts = _together(parts, scales, kinds[0] if timed or kinds[0] == kinds[1] else FOLDED)
     seconds, core_seconds = (
         np.concatenate([first[:1], rest]) if timed else np.ones(2)
         for first, rest in ((made.seconds, other.seconds), (made.core_seconds, other.core_seconds))
     )
-    exposures = _exposures(ledger, core_seconds, timed)
+    exposures = _exposures(counts, core_seconds, timed)
     notes = (*made.notes, *(f"{name}: {note}" for note in other.notes))
     cores, counted = (made.cores, made.counted) if timed else (1, False)
-    return Profile(made.select, ledger, cores, seconds, exposures, np.zeros(seconds.size), 1.0, counted, notes)
+    return Profile(made.select, counts, cores, seconds, exposures, np.zeros(seconds.size), 1.0, counted, notes)
 
 
 def _share(total: float) -> float:
     return 1 / total if total > 0 else 0.0
 
 
-def _first(ledger: Ledger) -> Ledger:
+def _first(counts: SampleCounts) -> SampleCounts:
     """The rows of the first window alone."""
-    rows = np.flatnonzero(ledger.window == 0)
+    rows = np.flatnonzero(counts.window == 0)
     return replace(
-        ledger,
-        windows=ledger.windows[:1],
-        task=ledger.task[rows],
-        stack=ledger.stack[rows],
-        window=ledger.window[rows],
-        samples=ledger.samples[rows],
-        weight=ledger.weight[rows],
+        counts,
+        windows=counts.windows[:1],
+        task=counts.task[rows],
+        stack=counts.stack[rows],
+        window=counts.window[rows],
+        samples=counts.samples[rows],
+        weight=counts.weight[rows],
     )
 
 
-def _one(ledger: Ledger) -> Ledger:
+def _one(counts: SampleCounts) -> SampleCounts:
     """All rows as those of one window."""
-    window = ledger.windows[0][0], ledger.windows[-1][1]
-    return replace(ledger, windows=(window,), window=np.zeros_like(ledger.window))
+    window = counts.windows[0][0], counts.windows[-1][1]
+    return replace(counts, windows=(window,), window=np.zeros_like(counts.window))
 
 
-def _alike(parts: list[Ledger]) -> list[Ledger]:
-    """What one of two profiles does not tell is left out of the other, so that the same code is called the same.
+def _alike(parts: list[SampleCounts]) -> list[SampleCounts]:
+    """What one of two profiles lacks is left out of the other, so that the same code has the same name.
 
     Folded stacks have no modules, and the thread's name as their outermost frame.
     """
@@ -97,9 +97,9 @@ def _alike(parts: list[Ledger]) -> list[Ledger]:
     return parts
 
 
-def _moduleless(ledger: Ledger) -> bool:
+def _moduleless(counts: SampleCounts) -> bool:
     return not any(
-        module not in _MARKED for text in ledger.stacks for module in (one.partition("\x1f")[2] for one in _cut(text))
+        module not in _MARKED for text in counts.stacks for module in (one.partition("\x1f")[2] for one in _cut(text))
     )
 
 
@@ -109,29 +109,29 @@ def _without_modules(stack: str) -> str:
 
 
 def _called(name: str, module: str) -> str:
-    """A function without a name is called after its module, as tools write it that tell no modules."""
+    """A function without a name is called after its module, as tools write it that know no modules."""
     if name != UNKNOWN or module in ("", UNKNOWN):
         return name
     return module if module.startswith("[") else f"[{module}]"
 
 
-def _with_threads(ledger: Ledger) -> Ledger:
+def _with_threads(counts: SampleCounts) -> SampleCounts:
     """The name of the thread, where there is one, as the outermost frame of its stacks."""
-    width = max(1, len(ledger.stacks))
-    pairs, stack = np.unique(ledger.task * width + ledger.stack, return_inverse=True)
+    width = max(1, len(counts.stacks))
+    pairs, stack = np.unique(counts.task * width + counts.stack, return_inverse=True)
     stacks = []
     for task, one in (divmod(pair, width) for pair in pairs.tolist()):
-        comm = ledger.tasks[task].comm.replace(" ", "_")
-        stacks.append(f"{comm}\x1f{UNKNOWN}\x1e{ledger.stacks[one]}" if comm else ledger.stacks[one])
-    return replace(ledger, stacks=tuple(stacks), stack=stack.reshape(-1).astype(np.int64))
+        comm = counts.tasks[task].comm.replace(" ", "_")
+        stacks.append(f"{comm}\x1f{UNKNOWN}\x1e{counts.stacks[one]}" if comm else counts.stacks[one])
+    return replace(counts, stacks=tuple(stacks), stack=stack.reshape(-1).astype(np.int64))
 
 
 def _cut(stack: str) -> list[str]:
     return stack.split("\x1e")[:-1]
 
 
-def _together(parts: list[Ledger], scales: list[float], event: str) -> Ledger:
-    """Both ledgers as one, its first window that of the first; tasks by name, stacks by their frames."""
+def _together(parts: list[SampleCounts], scales: list[float], event: str) -> SampleCounts:
+    """Both counts as one, its first window that of the first; tasks by name, stacks by their frames."""
     tasks: dict[Task, int] = {}
     stacks: dict[str, int] = {}
     columns: list[tuple[I64s, I64s, I64s, I64s, F64s]] = []
@@ -144,12 +144,12 @@ def _together(parts: list[Ledger], scales: list[float], event: str) -> Ledger:
     weight = np.concatenate([part[4] for part in columns])
     windows, cut = (*parts[0].windows, *parts[1].windows), sum(part.cut for part in parts)
     rows = task, stack, place, samples, weight
-    return Ledger(windows, tuple(tasks), tuple(stacks), *rows, event=event, cut=cut, cpus=parts[0].cpus)
+    return SampleCounts(windows, tuple(tasks), tuple(stacks), *rows, event=event, cut=cut, cpus=parts[0].cpus)
 
 
-def _exposures(ledger: Ledger, core_seconds: F64s, timed: bool) -> F64s:
+def _exposures(counts: SampleCounts, core_seconds: F64s, timed: bool) -> F64s:
     """What the number of samples in each window is in proportion to: core-seconds, times how often it was sampled."""
-    samples, weight = (one.astype(np.float64) for one in ledger.total())
+    samples, weight = (one.astype(np.float64) for one in counts.total())
     if not timed:
         return samples
     often = [float(samples[rows].sum()) / max(float(weight[rows].sum()), 1e-12) for rows in (slice(1), slice(1, None))]

@@ -1,10 +1,17 @@
-"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom."""
+"""What is normal: windows of the same length, of the same node, near in time, and away from every symptom.
+
+Every baseline within a recording is chosen here: of a window that somebody looks at (`usual`), and of a starved
+core (`away_from`, by `query.case.cores.quiet`, which knows what else is not quiet there).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from necroscope.clock import NS
+from necroscope.query.coverage import profiled
+from necroscope.query.events.landmarks import symptoms as symptoms_of
+from necroscope.store.read.reader import Store
 from necroscope.vocabulary.event import Window
 
 MOST = 24
@@ -16,6 +23,16 @@ NEARER = ((BEFORE_NS, AFTER_NS), (20 * NS, 5 * NS), (8 * NS, 2 * NS))
 _ENOUGH = 2
 
 
+def usual(store: Store, window: Window, compare: bool) -> tuple[list[Window], list[Window]]:
+    """When samples were taken, in the window and near it, and, to `compare`, the windows that show what is normal."""
+    near = window[0] - WITHIN_NS - AFTER_NS, window[1] + WITHIN_NS + BEFORE_NS
+    snapshot = store.snapshot(near if compare else window)
+    sampled = profiled(snapshot)
+    if not compare:
+        return sampled, []
+    return sampled, baselines(window, sampled, [event.at_ns for event in symptoms_of(snapshot, near)])
+
+
 def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int], most: int = MOST) -> list[Window]:
     """At most `most` windows as long as `window`, within an hour of it, evenly spread; none when nothing is left.
 
@@ -24,11 +41,18 @@ def baselines(window: Window, recorded: Sequence[Window], symptoms: Sequence[int
     length = window[1] - window[0] + 1
     beside = window[0] - min(length, 10 * NS), window[1] + min(length, 10 * NS)
     near = [(max(begin, window[0] - WITHIN_NS), min(end, window[1] + WITHIN_NS)) for begin, end in recorded]
+    return away_from(symptoms, near, [beside], length, most, _ENOUGH)
+
+
+def away_from(
+    symptoms: Sequence[int], recorded: Sequence[Window], bad: Sequence[Window], length: int, most: int, enough: int
+) -> list[Window]:
+    """At most `most` windows of a length in these stretches and in none of the bad ones, as far from symptoms as leaves
+    `enough` of them; where that is nowhere so, as many as there are nearest to them."""
     found: list[Window] = []
     for before_ns, after_ns in NEARER:
-        away = [(at - before_ns, at + after_ns) for at in symptoms]
-        found = spread(near, [*away, beside], length, most)
-        if len(found) >= _ENOUGH:
+        found = spread(recorded, [*bad, *((at - before_ns, at + after_ns) for at in symptoms)], length, most)
+        if len(found) >= enough:
             break
     return found
 

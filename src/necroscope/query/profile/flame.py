@@ -75,31 +75,84 @@ def cores_of(tree: Tree, seconds: F64s, per_weight: float) -> F64s:
     return found
 
 
-def flame(tree: Tree, seconds: F64s, core_seconds: F64s, per_weight: float, narrowest: float = NARROWEST) -> Flame:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The boxes of a graph as columns, in preorder: node of the tree, place of the parent among the boxes, left and
+    right edge as shares of the width, samples, cores, cores before (None without a baseline), and chance."""
+
+    tree: Tree
+    node: I64s
+    parent: I64s
+    x0: F64s
+    x1: F64s
+    samples: I64s
+    cores: F64s
+    before: F64s | None
+    chance: F64s
+    seconds: float
+
+    def __len__(self) -> int:
+        return int(self.node.size)
+
+    @property
+    def depth(self) -> I64s:
+        """How many rows from the outermost each box is."""
+        found: I64s = self.tree.depth[self.node]
+        return found
+
+
+def layout(
+    tree: Tree,
+    seconds: F64s,
+    core_seconds: F64s,
+    per_weight: float,
+    narrowest: float = NARROWEST,
+    most: int | None = None,
+) -> Layout:
     """The graph of the first window; with more windows, against the others.
 
-    `seconds` is how long each window is, `core_seconds` the time of all cores in it.
+    `seconds` is how long each window is, `core_seconds` the time of all cores in it. Of more than `most` boxes, the
+    narrowest are left out.
     """
     cores = cores_of(tree, seconds, per_weight)
     compared = cores.shape[1] > 1
     before = (tree.weight[:, 1:].sum(axis=1) * per_weight / max(float(seconds[1:].sum()), 1e-9)) if compared else None
     chance = odds.surprise(tree.samples, core_seconds)
     width = cores[:, 0] if before is None else (cores[:, 0] + before) / 2
+    if most is not None and width.size > most:
+        narrowest = max(narrowest, float(np.partition(width, -most)[-most]) / max(float(width[0]), 1e-12))
     shown = _shown(width, narrowest, _kept(tree, chance) if compared else None)
     left, whole = _left(tree, width, shown), max(float(width[0]), 1e-12)
-    columns = (
-        tree.depth[shown],
+    return Layout(
+        tree,
+        shown,
+        np.searchsorted(shown, np.maximum(tree.parent[shown], 0)),
         left / whole,
         (left + width[shown]) / whole,
         tree.samples[shown, 0],
         cores[shown, 0],
-        np.full(shown.size, None) if before is None else before[shown],
+        None if before is None else before[shown],
         chance[shown],
+        float(seconds[0]),
     )
-    rows = zip(shown.tolist(), *(column.tolist() for column in columns), strict=True)
+
+
+def flame(tree: Tree, seconds: F64s, core_seconds: F64s, per_weight: float, narrowest: float = NARROWEST) -> Flame:
+    """The same, box by box."""
+    made = layout(tree, seconds, core_seconds, per_weight, narrowest)
+    columns = (
+        made.depth,
+        made.x0,
+        made.x1,
+        made.samples,
+        made.cores,
+        np.full(len(made), None) if made.before is None else made.before,
+        made.chance,
+    )
+    rows = zip(made.node.tolist(), *(column.tolist() for column in columns), strict=True)
     boxes = tuple(Box(node, tree.names[node], tree.modules[node], *row) for node, *row in rows)
     total = int(tree.samples[0, 0])
-    return Flame(boxes, float(cores[0, 0]), total, float(seconds[0]), compared, len(tree) - len(boxes))
+    return Flame(boxes, float(made.cores[0]), total, made.seconds, made.before is not None, len(tree) - len(boxes))
 
 
 def _kept(tree: Tree, chance: F64s) -> NDArray[np.bool_]:

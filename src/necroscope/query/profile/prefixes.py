@@ -46,11 +46,11 @@ def coded(texts: Sequence[str]) -> Coded:
     number: dict[str, int] = {}
     parts = [np.zeros(0, np.int64)]
     for first in range(0, len(texts), _AT_ONCE):
-        told = "".join(texts[first : first + _AT_ONCE]).split("\x1e")
-        told.pop()
-        for frame in dict.fromkeys(told):
+        frames = "".join(texts[first : first + _AT_ONCE]).split("\x1e")
+        frames.pop()
+        for frame in dict.fromkeys(frames):
             number.setdefault(frame, len(number))
-        parts.append(np.fromiter(map(number.__getitem__, told), np.int64, len(told)))
+        parts.append(np.fromiter(map(number.__getitem__, frames), np.int64, len(frames)))
     return Coded(list(number), np.concatenate(parts), np.cumsum(length) - length, length)
 
 

@@ -13,11 +13,11 @@ from necroscope.clock import NS
 from necroscope.quantity import span
 from necroscope.query.cores.core_time import Spent, spent
 from necroscope.query.coverage import covered_s, profiled
-from necroscope.query.samples.chunks import Told
-from necroscope.query.samples.counting import Keeper
+from necroscope.query.samples.chunks import OnProgress
+from necroscope.query.samples.counting import SampleCounter
 from necroscope.query.samples.event_kinds import kinds, one_kind
 from necroscope.query.samples.rolled import Detail
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.sample_counts import SampleCounts
 from necroscope.query.samples.sample_time import timed
 from necroscope.query.sealed import again
 from necroscope.query.select import FOLDED, Select
@@ -38,18 +38,18 @@ _SAMPLED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The selected samples of one window and of its baselines. Idle samples are left out of the ledger.
+    """The selected samples of one window and of its baselines. Idle samples are left out of the counts.
 
     `seconds` is how much of each window the cores were looked at, `core_seconds` the time of the selected cores in it,
     by their own counters. Where these are missing, as in imported profiles, `counted` is False, and it is the time in
     which samples were taken times the number of cores that any sample is of. What was not looked at is 0 seconds.
-    `per_weight` is the core-seconds that a unit of weight stands for; of events that tell no time, the share. Where
-    samples are of cycles, the ledger's weights are the time that these took (`sample_time`).
+    `per_weight` is the core-seconds that a unit of weight stands for; of events without time, the share. Where
+    samples are of cycles, the weights of the counts are the time that these took (`sample_time`).
     `notes` are sentences about what could not be read, or was left out.
     """
 
     select: Select
-    ledger: Ledger
+    counts: SampleCounts
     cores: int
     seconds: F64s
     core_seconds: F64s
@@ -61,7 +61,7 @@ class Profile:
     @property
     def timed(self) -> bool:
         """Whether there is time behind the weights; if not, `cores` are shares of all."""
-        return not self.ledger.event or is_time(self.ledger.event)
+        return not self.counts.event or is_time(self.counts.event)
 
 
 def profile(
@@ -69,16 +69,16 @@ def profile(
     select: Select,
     baselines: Sequence[Window] = (),
     with_idle: bool = False,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
     detail: Detail = "samples",
     sampled: Sequence[Window] | None = None,
 ) -> Profile:
     """Read it. What is merged meanwhile is read again; what is damaged is left out, with a note.
 
     With less `detail` it may come from roll-ups: by "stacks", tasks have nothing but their thread's name; by "tasks",
-    the ledger has no stacks. With `sampled`, stretches in which samples were taken, no other time counts.
+    the counts have no stacks. With `sampled`, stretches in which samples were taken, no other time counts.
     """
-    return again(lambda: _profile(store, select, baselines, with_idle, told, detail, sampled))
+    return again(lambda: _profile(store, select, baselines, with_idle, on_progress, detail, sampled))
 
 
 def _profile(
@@ -86,52 +86,52 @@ def _profile(
     select: Select,
     baselines: Sequence[Window],
     with_idle: bool,
-    told: Told | None,
+    on_progress: OnProgress | None,
     detail: Detail,
     sampled: Sequence[Window] | None,
 ) -> Profile:
     windows = [select.window, *baselines]
     snapshot = store.snapshot(_hull(windows))
     notes = [f"{note}; what came before it is shown" for note in snapshot.notes]
-    ledger, select = _ledger(snapshot, select, baselines, with_idle, notes, told, detail)
-    if ledger.event and not is_time(ledger.event):
-        return _shares(select, ledger, notes)
+    counts, select = _counts(snapshot, select, baselines, with_idle, notes, on_progress, detail)
+    if counts.event and not is_time(counts.event):
+        return _shares(select, counts, notes)
     times, known = spent(snapshot, windows, select.cpus, notes)
     seconds, core_seconds, busy = _denominators(times, windows)
     counted = bool(core_seconds[0] > 0)
-    cores = known or len(ledger.cpus) or len(select.cpus)
+    cores = known or len(counts.cpus) or len(select.cpus)
     if times[0].interval_s:
         length = span(times[0].interval_s)
         notes.append(
             f"what the cores did is known as averages of up to {length} only; shares of shorter times are rough"
         )
     if not counted:
-        seconds = _sampled_seconds(ledger, windows, cores, profiled(snapshot) if sampled is None else sampled)
-        cores = cores or _at_once(ledger, seconds)
+        seconds = _sampled_seconds(counts, windows, cores, profiled(snapshot) if sampled is None else sampled)
+        cores = cores or _at_once(counts, seconds)
         core_seconds, busy = seconds * cores, np.zeros(seconds.size)
     elif sampled is not None:
         share = _sampled_share(seconds, windows, sampled)
         seconds, core_seconds, busy = seconds * share, core_seconds * share, busy * share
-    return Profile(select, ledger, cores, seconds, core_seconds, busy, 1 / NS, counted, tuple(notes))
+    return Profile(select, counts, cores, seconds, core_seconds, busy, 1 / NS, counted, tuple(notes))
 
 
-def _shares(select: Select, ledger: Ledger, notes: Sequence[str]) -> Profile:
-    """Events that tell no time, such as folded stacks: of each, the share of the first window's samples."""
-    one, total = np.ones(len(ledger.windows)), float(ledger.total()[1][0])
-    return Profile(select, ledger, 1, one, one, one * 0, 1 / total if total > 0 else 0.0, False, tuple(notes))
+def _shares(select: Select, counts: SampleCounts, notes: Sequence[str]) -> Profile:
+    """Events without time, such as folded stacks: of each, the share of the first window's samples."""
+    one, total = np.ones(len(counts.windows)), float(counts.total()[1][0])
+    return Profile(select, counts, 1, one, one, one * 0, 1 / total if total > 0 else 0.0, False, tuple(notes))
 
 
-def _sampled_seconds(ledger: Ledger, windows: Sequence[Window], cores: int, sampled: Sequence[Window]) -> F64s:
+def _sampled_seconds(counts: SampleCounts, windows: Sequence[Window], cores: int, sampled: Sequence[Window]) -> F64s:
     """Seconds of each window in which samples were taken; no less than these stand for, where cores are known."""
     seconds = np.array([covered_s(window, sampled) for window in windows])
-    least = ledger.total()[1] / NS / cores if cores else np.full(seconds.size, _LEAST_S)
+    least = counts.total()[1] / NS / cores if cores else np.full(seconds.size, _LEAST_S)
     found: F64s = np.where(seconds > 0, np.maximum(seconds, least), 0.0)
     return found
 
 
-def _at_once(ledger: Ledger, seconds: F64s) -> int:
-    """How many cores it takes at least for what was sampled, where samples do not tell theirs."""
-    taken = ledger.total()[1] / NS / np.maximum(seconds, _LEAST_S)
+def _at_once(counts: SampleCounts, seconds: F64s) -> int:
+    """The fewest cores that can have run what was sampled, where samples do not say theirs."""
+    taken = counts.total()[1] / NS / np.maximum(seconds, _LEAST_S)
     return max(1, math.ceil(float(taken.max(initial=0.0)) - _NEARLY_NONE))
 
 
@@ -147,35 +147,35 @@ def _hull(windows: Sequence[Window]) -> Window:
     return min(low for low, _ in windows), max(high for _, high in windows) + 10 * NS
 
 
-def _ledger(
+def _counts(
     snapshot: Snapshot,
     select: Select,
     baselines: Sequence[Window],
     with_idle: bool,
     notes: list[str],
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
     detail: Detail = "samples",
-) -> tuple[Ledger, Select]:
-    """What was counted, and of which events: clocks and cycles both tell the same time, so only one kind counts."""
-    keeper = Keeper([select.window, *baselines])
-    for chunk in timed(snapshot, select, told, baselines, notes, detail):
-        keeper.add(chunk)
+) -> tuple[SampleCounts, Select]:
+    """What was counted, and of which events: clocks and cycles both measure the same time, so only one kind counts."""
+    counter = SampleCounter([select.window, *baselines])
+    for chunk in timed(snapshot, select, on_progress, baselines, notes, detail):
+        counter.add(chunk)
     if not select.events:
-        kept, note = one_kind(keeper.events)
+        kept, note = one_kind(counter.events)
         if kept:
             notes.append(note)
-            return _ledger(snapshot, replace(select, events=kept), baselines, with_idle, notes, told, detail)
-    ledger = keeper.close()
-    if not select.events and not (ledger.window == 0).any() and FOLDED in kinds(snapshot, select.window):
+            return _counts(snapshot, replace(select, events=kept), baselines, with_idle, notes, on_progress, detail)
+    counts = counter.close()
+    if not select.events and not (counts.window == 0).any() and FOLDED in kinds(snapshot, select.window):
         folded = replace(select, events=frozenset({FOLDED}))
-        return _ledger(snapshot, folded, baselines, with_idle, notes, told, detail)
-    return (ledger if with_idle else ledger.without(idle(ledger.stacks))), select
+        return _counts(snapshot, folded, baselines, with_idle, notes, on_progress, detail)
+    return (counts if with_idle else counts.without(idle(counts.stacks))), select
 
 
 def _denominators(times: Sequence[Spent], windows: Sequence[Window]) -> tuple[F64s, F64s, F64s]:
     """Seconds, core-seconds and busy core-seconds of each window, as far as the cores were looked at.
 
-    The look that would tell about the last seconds may not have been yet: these count as those before them.
+    The look that covers the last seconds may be yet to come: these count as those before them.
     """
     found = []
     for time, window in zip(times, windows, strict=True):

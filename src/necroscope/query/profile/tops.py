@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from necroscope.query.profile import odds
 from necroscope.query.profile.flame import SURE
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.sample_counts import SampleCounts
 
 Dimension = Literal["process", "thread", "function", "self", "cgroup", "module"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
@@ -47,9 +47,9 @@ class Top:
         return self.cores / self.before if self.before > 0 else float("inf")
 
 
-def tops(ledger: Ledger, by: Dimension, seconds: F64s, core_seconds: F64s, per_weight: float) -> list[Top]:
+def tops(counts: SampleCounts, by: Dimension, seconds: F64s, core_seconds: F64s, per_weight: float) -> list[Top]:
     """All rows, the most remarkable first. The first window is compared with the others, where there are any."""
-    names, samples, weight = _sums(ledger, by)
+    names, samples, weight = _sums(counts, by)
     cores = weight[:, 0] * per_weight / max(float(seconds[0]), 1e-9)
     compared = samples.shape[1] > 1
     before = weight[:, 1:].sum(axis=1) * per_weight / max(float(seconds[1:].sum()), 1e-9) if compared else None
@@ -75,16 +75,16 @@ def _remarkable(row: Top) -> tuple[bool, float, str]:
     return True, -row.cores, row.name
 
 
-def _sums(ledger: Ledger, by: Dimension) -> tuple[list[tuple[str, str]], I64s, F64s]:
+def _sums(counts: SampleCounts, by: Dimension) -> tuple[list[tuple[str, str]], I64s, F64s]:
     """Names with details, and (names, windows) of samples and weight."""
     if by in ("process", "thread", "cgroup"):
-        labels = [_task_label(task.pid, task.tid, task.comm, task.cgroup, by) for task in ledger.tasks]
+        labels = [_task_label(task.pid, task.tid, task.comm, task.cgroup, by) for task in counts.tasks]
         names = list(dict.fromkeys(labels))
         number = {name: place for place, name in enumerate(names)}
         of_task = np.array([number[label] for label in labels] or [0], np.int64)
-        return _with_names(ledger, by, names), *ledger.by(of_task[ledger.task], len(names))
-    samples, weight = ledger.by(ledger.stack, len(ledger.stacks))
-    names, stack, name = _frames(ledger.stacks, by)
+        return _with_names(counts, by, names), *counts.by(of_task[counts.task], len(names))
+    samples, weight = counts.by(counts.stack, len(counts.stacks))
+    names, stack, name = _frames(counts.stacks, by)
     columns = range(samples.shape[1])
     return (
         names,
@@ -101,13 +101,13 @@ def _task_label(pid: int, tid: int, comm: str, cgroup: str, by: Dimension) -> tu
     return ("", str(pid)) if by == "process" else (comm, str(tid))
 
 
-def _with_names(ledger: Ledger, by: Dimension, names: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_names(counts: SampleCounts, by: Dimension, names: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """A process is called as its main thread mostly was, or as most of its threads were when that was not seen."""
     if by != "process":
         return names
-    samples = np.bincount(ledger.task, ledger.samples, len(ledger.tasks)).tolist()
+    samples = np.bincount(counts.task, counts.samples, len(counts.tasks)).tolist()
     best: dict[str, tuple[bool, float, str]] = {}
-    for task, count in zip(ledger.tasks, samples, strict=True):
+    for task, count in zip(counts.tasks, samples, strict=True):
         best[str(task.pid)] = max(best.get(str(task.pid), (False, -1.0, "")), (task.tid == task.pid, count, task.comm))
     return [(best[pid][2] if pid else name, pid) for name, pid in names]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from necroscope.query.numbering import numbered
 from necroscope.query.profile.prefixes import below, coded, lengths, shape, wide_lengths
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.sample_counts import SampleCounts
 from necroscope.sense.perf.samples import UNKNOWN
 
 I64s = NDArray[np.int64]
@@ -50,27 +50,27 @@ class Tree:
         return tuple(found[::-1])
 
 
-def tree(ledger: Ledger, root: str = "all", by_task: bool = True, narrowest: float = 0.0) -> Tree:
-    """The tree of a ledger; with `by_task`, thread names are the outermost frames.
+def tree(counts: SampleCounts, root: str = "all", by_task: bool = True, narrowest: float = 0.0) -> Tree:
+    """The tree of counted samples; with `by_task`, thread names are the outermost frames.
 
     A run of the same frame without a name is one node.
 
     Of a single window, nodes with less than `narrowest` of the weight have nothing below them.
     """
-    texts = [_NAMELESS.sub(r"\1", text) if _TWICE in text else text for text in ledger.stacks]
+    texts = [_NAMELESS.sub(r"\1", text) if _TWICE in text else text for text in counts.stacks]
     stacks = coded(texts)
     order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    comms = sorted({task.comm for task in ledger.tasks}) if by_task else [""]
+    comms = sorted({task.comm for task in counts.tasks}) if by_task else [""]
     number = {comm: place for place, comm in enumerate(comms)}
-    comm_of = np.array([number[task.comm] if by_task else 0 for task in ledger.tasks] or [0], np.int64)
-    keys, place = numbered(comm_of[ledger.task] * max(1, order.size) + rank[ledger.stack])
-    samples, weight = ledger.by(place, keys.size)
+    comm_of = np.array([number[task.comm] if by_task else 0 for task in counts.tasks] or [0], np.int64)
+    keys, place = numbered(comm_of[counts.task] * max(1, order.size) + rank[counts.stack])
+    samples, weight = counts.by(place, keys.size)
     chosen = order[keys % max(1, order.size)]
     outer = keys // max(1, order.size) + len(stacks.frames)
     around = outer if by_task else None
-    if narrowest > 0 and len(ledger.windows) == 1:
+    if narrowest > 0 and len(counts.windows) == 1:
         length = wide_lengths(around, stacks, chosen, weight[:, 0], narrowest * float(weight.sum()))
     else:
         length = lengths(around, stacks, chosen)

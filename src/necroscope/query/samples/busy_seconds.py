@@ -16,7 +16,7 @@ from necroscope.vocabulary.event import Window
 def busy_seconds(
     snapshot: Snapshot, window: Window, notes: list[str] | None = None
 ) -> dict[int, dict[int, tuple[float, float]]]:
-    """Core -> second -> busy seconds, and of these in the kernel. Of damaged files `notes` tell."""
+    """Core -> second -> busy seconds, and of these in the kernel. `notes` gets damaged files."""
     found: dict[int, dict[int, tuple[float, float]]] = {}
     for chunk in timed(snapshot, Select(window), notes=[] if notes is None else notes):
         numbers, place = np.unique(chunk.stack, return_inverse=True)

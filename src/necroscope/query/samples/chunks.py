@@ -25,7 +25,7 @@ from necroscope.store.read.reader import Snapshot
 from necroscope.store.read.rollups import left_over
 from necroscope.vocabulary.event import Window
 
-Told = Callable[[float], None]
+OnProgress = Callable[[float], None]
 """Called with the share of the work that is done."""
 
 _WORDS = ["comm", "cgroup", "event"]
@@ -35,19 +35,19 @@ _COLUMNS = ["at_ns", "cpu", "pid", "thread", *_WORDS, "weight", "stack"]
 def chunks(
     snapshot: Snapshot,
     select: Select,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
     others: Sequence[Window] = (),
     notes: list[str] | None = None,
     detail: Detail = "samples",
 ) -> Iterator[Chunk]:
     """The selected samples, of other windows too, sealed ones first; each once, when windows overlap as well.
 
-    With less `detail`, what lies in a window as a whole is told by roll-ups, where these know enough.
-    A file that was merged away meanwhile raises `FileNotFoundError`. A damaged one is left out from there on, and
-    `notes` tell of it; without notes it is `BadInput`.
+    With less `detail`, segments that lie in a window as a whole are read from roll-ups, where these hold enough.
+    A file that was merged away meanwhile raises `FileNotFoundError`. A damaged one is left out from there on, with
+    a note; without `notes` it is `BadInput`.
     """
     windows = (select.window, *others)
-    told = told or (lambda share: None)
+    on_progress = on_progress or (lambda share: None)
     segments = [one for one in snapshot.segments if any(one.overlaps(window) for window in windows)]
     left = segments
     if detail != "samples":
@@ -57,12 +57,12 @@ def chunks(
                 used.append(rollup)
                 yield summed
                 left = left_over(segments, used)
-                told(1 - (len(left) + 1) / (len(segments) + 1))
+                on_progress(1 - (len(left) + 1) / (len(segments) + 1))
     for done, segment in enumerate(left):
         with damage(segment.file("samples"), notes):
             summed = rolled(segment, select, windows, detail, notes) if detail != "samples" else None
             yield from _of_segment(segment, select, windows, notes, detail) if summed is None else (summed,)
-        told(1 - (len(left) - done) / (len(segments) + 1))
+        on_progress(1 - (len(left) - done) / (len(segments) + 1))
     live = _live(snapshot, select, windows)
     if live is not None:
         yield without_stacks(live) if detail == "tasks" else live
@@ -131,14 +131,16 @@ def row_groups(metadata: Any, windows: Sequence[Window]) -> list[int]:
 
 
 def _live(snapshot: Snapshot, select: Select, windows: Sequence[Window]) -> Chunk | None:
-    table, told = snapshot.live.get("samples"), snapshot.live.get("stacks")
+    table, texts = snapshot.live.get("samples"), snapshot.live.get("stacks")
     if table is None or not table.num_rows:
         return None
     rows = _rows(table, select, windows)
     if not rows.size:
         return None
     ids, numbers = np.unique(table["stack_id"].to_numpy(), return_inverse=True)
-    known = dict(zip(told["stack_id"].to_pylist(), told["frames"].to_pylist(), strict=True)) if told is not None else {}
+    known = (
+        dict(zip(texts["stack_id"].to_pylist(), texts["frames"].to_pylist(), strict=True)) if texts is not None else {}
+    )
     stacks = StackTexts(ids, pa.array([known.get(one, "") for one in ids.tolist()], pa.string()))
     return _chunk(table, pa.chunked_array([numbers.reshape(-1)]), stacks, rows)
 

@@ -1,5 +1,5 @@
-"""Chunks of samples become a ledger. Memory goes with the variety of what was sampled, which is bounded: when there are
-too many different stacks, the rarest lose their innermost frames, and the ledger says for how many samples.
+"""Chunks of samples are counted. Memory goes with the variety of what was sampled, which is bounded: when there are too
+many different stacks, the rarest lose their innermost frames, and the counts say of how many samples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from necroscope.query.numbering import numbered
 from necroscope.query.samples.chunk import Chunk
-from necroscope.query.samples.sample_counts import F64s, I64s, Ledger, Task, sums
+from necroscope.query.samples.sample_counts import F64s, I64s, SampleCounts, Task, sums
 from necroscope.sense.perf.idle import is_idle
 from necroscope.vocabulary.event import Window
 
@@ -21,8 +21,8 @@ _MOST_ROWS = 700_000
 CUT = "[cut]\x1f[cut]\x1e"
 
 
-class Keeper:
-    """Fills a ledger, chunk by chunk. Windows may not overlap."""
+class SampleCounter:
+    """Counts samples, chunk by chunk. Windows may not overlap."""
 
     def __init__(self, windows: Sequence[Window], most_stacks: int = _MOST_STACKS) -> None:
         self._windows = tuple(windows)
@@ -60,14 +60,14 @@ class Keeper:
         if len(self._by_text) > self._most:
             self._cut_rare(self._most // 2)
 
-    def close(self) -> Ledger:
-        """The ledger of everything that was added."""
+    def close(self) -> SampleCounts:
+        """The counts of everything that was added."""
         self._fold()
         empty = np.zeros(0, np.int64)
         task, stack, window, samples = self._parts[0] if self._parts else (empty, empty, empty, empty)
         weight = self._weights[0] if self._weights else np.zeros(0)
         event = max(self.events, key=lambda name: self.events[name], default="")
-        return Ledger(
+        return SampleCounts(
             self._windows,
             tuple(self._tasks),
             tuple(self._by_text),
@@ -172,12 +172,12 @@ class Keeper:
         self._parts = [(task, np.array(moved, np.int64)[stack], window, samples)]
 
 
-def keep(windows: Sequence[Window], found: Iterable[Chunk]) -> Ledger:
-    """The ledger of chunks in these windows."""
-    keeper = Keeper(windows)
+def count_samples(windows: Sequence[Window], found: Iterable[Chunk]) -> SampleCounts:
+    """The counts of chunks in these windows."""
+    counter = SampleCounter(windows)
     for chunk in found:
-        keeper.add(chunk)
-    return keeper.close()
+        counter.add(chunk)
+    return counter.close()
 
 
 def _shortened(text: str) -> str:

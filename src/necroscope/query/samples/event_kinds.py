@@ -1,6 +1,6 @@
 """Which events a store has samples of, and which of them count where nobody chooses.
 
-Clocks and cycles tell the same time twice, so one kind of them counts. Where a window has neither, but folded stacks
+Clocks and cycles measure the same time twice, so one kind of them counts. Where a window has neither, but folded stacks
 were imported, these do.
 """
 
@@ -46,11 +46,11 @@ def one_kind(counts: Mapping[str, int]) -> tuple[frozenset[str], str]:
     most = is_clock(max(counts, key=lambda event: counts[event]))
     kept = frozenset(event for event in counts if is_clock(event) == most)
     left = ", ".join(sorted(counts.keys() - kept))
-    return kept, f"samples of {left} are left out, as they tell the same time again; --event-type shows them"
+    return kept, f"samples of {left} are left out, as they measure the same time again; --event-type shows them"
 
 
 def narrowed(snapshot: Snapshot, select: Select, notes: list[str]) -> Select:
-    """The selection, of one kind of events; `notes` tell what is left out."""
+    """The selection, of one kind of events; `notes` gets what is left out."""
     if select.events:
         return select
     there = kinds(snapshot, select.window)

@@ -1,6 +1,6 @@
 """Samples by their sums: a segment, or a quarter of an hour of segments, that lies in a window as a whole.
 
-Where a sum does not tell what is asked for (cores, or processes of a flame graph), the samples have to be read.
+Where a sum does not hold what is asked for (cores, or processes of a flame graph), the samples have to be read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from necroscope.store.read.rollups import exact
 from necroscope.vocabulary.event import Window
 
 Detail = Literal["samples", "stacks", "tasks"]
-"""What has to be told: all of each sample; stacks and names of threads; threads, without stacks."""
+"""How much is wanted: all of each sample; stacks and names of threads; threads, without stacks."""
 
 _WORDS = {"flames": ["event", "comm"], "tasks": ["event", "comm", "cgroup", "leaf"]}
 # All that is left of stacks where nobody asks for them: whether the core was idle.
@@ -100,7 +100,7 @@ def _by_stack(entry: Segment, select: Select, notes: list[str] | None) -> Chunk 
 
 
 def _counted(entry: Segment, name: str) -> pa.Table | None:
-    """A table of sums, of whose cores there are counters: these tell which cores there are, the sums do not."""
+    """A table of sums of cores that have counters: these say which cores there are, the sums do not."""
     known = entry.file("cores").exists() or entry.file("core_peaks").exists()
     file = opened(entry, name, read_dictionary=_WORDS[name]) if known else None
     if file is None:

@@ -28,7 +28,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class SampleCounts:
     """Rows of (task, stack, window): how many samples, and their weight. `stacks` are canonical texts of frames."""
 
     windows: tuple[Window, ...]
@@ -57,11 +57,11 @@ class Ledger:
         shape = keys, len(self.windows)
         return samples.reshape(shape), sums(place, self.weight, size).reshape(shape)
 
-    def without(self, stacks: NDArray[np.bool_]) -> Ledger:
+    def without(self, stacks: NDArray[np.bool_]) -> SampleCounts:
         """Without the rows of the marked stacks."""
         return self._of_rows(np.flatnonzero(~stacks[self.stack]))
 
-    def _of_rows(self, rows: NDArray[Any]) -> Ledger:
+    def _of_rows(self, rows: NDArray[Any]) -> SampleCounts:
         return replace(
             self,
             task=self.task[rows],

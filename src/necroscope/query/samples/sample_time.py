@@ -1,13 +1,13 @@
 """What samples of cycles stand for, in nanoseconds of a core.
 
 A clock's weights are time. Cycles are not: a core counts 800 million a second or 5 billion, and none while it is idle.
-So of each core and second, the busy time that the core's own counters tell is shared among its samples by their cycles.
+So of each core and second, the busy time by the core's own counters is shared among its samples by their cycles.
 
     ns per cycle = busy time of the core in that second / cycles of its samples in it
 
 Where that would make few samples stand for much (samples were lost, or nothing was sampled with interrupts off), and
 where counters are missing for a while, the core's usual ratio counts. Without any counters, as in imported files,
-samples tell it by themselves: of a core that works without a break, the time from one sample to the next is what the
+samples show it by themselves: of a core that works without a break, the time from one sample to the next is what the
 period of the second one took.
 
 Sums of hours do not say which core they are of: these are spread over the busy time of all cores together.
@@ -26,7 +26,7 @@ from necroscope.clock import NS
 from necroscope.query.cores.core_time import CoreTime, core_time
 from necroscope.query.numbering import numbered
 from necroscope.query.samples.chunk import Chunk
-from necroscope.query.samples.chunks import Told, chunks
+from necroscope.query.samples.chunks import OnProgress, chunks
 from necroscope.query.samples.rolled import Detail
 from necroscope.query.select import Select
 from necroscope.sense.perf.event_names import is_clock, is_time
@@ -41,7 +41,7 @@ _MOST_SLOTS = 900
 # A slot's own ratio counts with so much busy time and so many of the usual samples in it.
 _TELLING_NS, _ENOUGH_SAMPLES = NS // 20, 0.5
 _COVERED = 0.5
-# Gaps between samples that tell how long a period took; the shortest quarter of a core's are those without a pause.
+# Gaps between samples that show how long a period took; the shortest quarter of a core's are those without a pause.
 _GAPS_NS = (NS // 10_000, 2 * NS)
 _WITHOUT_PAUSE, _LEAST_GAPS, _MOST_GAPS = 0.25, 8, 20_000
 # How far apart the speeds of two cores of one machine are, at the most.
@@ -55,14 +55,14 @@ _STEAL, _IDLE = MODES.index("steal"), MODES.index("idle")
 def timed(
     snapshot: Snapshot,
     select: Select,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
     others: Sequence[Window] = (),
     notes: list[str] | None = None,
     detail: Detail = "samples",
 ) -> Iterator[Chunk]:
     """`chunks`, with nanoseconds for weights wherever an event stands for time. Windows may not overlap."""
     scale: _Scale | None = None
-    for chunk in chunks(snapshot, select, told, others, notes, detail):
+    for chunk in chunks(snapshot, select, on_progress, others, notes, detail):
         if scale is None and _cycles(chunk).any():
             scale = _scale(snapshot, select, (select.window, *others), detail)
         yield chunk if scale is None else scale.in_time(chunk)
@@ -164,9 +164,9 @@ class _Counted:
         whose = np.where(chunk.cpu >= 0, chunk.cpu.astype(np.int64), -2 - chunk.tid.astype(np.int64))
         order = np.lexsort((chunk.at_ns, whose))
         whose, gap = whose[order], np.diff(chunk.at_ns[order])
-        told = (np.diff(whose) == 0) & (gap >= _GAPS_NS[0]) & (gap <= _GAPS_NS[1]) & (chunk.weight[order][1:] > 0)
-        ratio = gap[told] / chunk.weight[order][1:][told]
-        whose = whose[1:][told]
+        usable = (np.diff(whose) == 0) & (gap >= _GAPS_NS[0]) & (gap <= _GAPS_NS[1]) & (chunk.weight[order][1:] > 0)
+        ratio = gap[usable] / chunk.weight[order][1:][usable]
+        whose = whose[1:][usable]
         for one in numbered(whose)[0].tolist():
             held = self.gaps.setdefault(int(one), [])
             if sum(part.size for part in held) < _MOST_GAPS:
@@ -203,7 +203,7 @@ def _busy(times: CoreTime, cpus: I64s, slots: _Slots) -> F64s:
             passed = _between(begin, end, np.ones(end.size), slots)
             worked = _between(begin, end, share[of_core], slots)
             covered = passed / (slots.ends - slots.begins + 1)
-            # The look that tells of the last second may not have been yet.
+            # The look that covers the last second may be yet to come.
             scaled = worked if slots.whole else worked / np.maximum(covered, 1e-9)
             found[row] = np.where(covered >= (1e-9 if slots.whole else _COVERED), scaled, np.nan)
     some = ~np.isnan(found[:-1]).all(axis=0)
@@ -229,13 +229,13 @@ def _by_gaps(counted: _Counted) -> list[float]:
     differ.
     """
     gaps = {one: np.concatenate(parts) for one, parts in counted.gaps.items()}
-    told = {one: float(np.quantile(part, _WITHOUT_PAUSE)) for one, part in gaps.items() if part.size >= _LEAST_GAPS}
-    fastest = min(told.values(), default=0.0)
+    ratios = {one: float(np.quantile(part, _WITHOUT_PAUSE)) for one, part in gaps.items() if part.size >= _LEAST_GAPS}
+    fastest = min(ratios.values(), default=0.0)
     slowest = _SLOWEST_NS if counted.mean_period >= _LEAST_PERIOD else np.inf
-    told = {one: min(ratio, slowest) for one, ratio in told.items() if ratio <= _SPEEDS * fastest}
-    usual = float(np.median(list(told.values()))) if told else _one_by_one(counted)
-    threads = [ratio for one, ratio in told.items() if one < 0]
-    return [*(told.get(one, usual) for one in counted.cpus.tolist()), float(np.median(threads)) if threads else usual]
+    ratios = {one: min(ratio, slowest) for one, ratio in ratios.items() if ratio <= _SPEEDS * fastest}
+    usual = float(np.median(list(ratios.values()))) if ratios else _one_by_one(counted)
+    threads = [ratio for one, ratio in ratios.items() if one < 0]
+    return [*(ratios.get(one, usual) for one in counted.cpus.tolist()), float(np.median(threads)) if threads else usual]
 
 
 def _one_by_one(counted: _Counted) -> float:

@@ -88,7 +88,7 @@ class SqlFiles:
 
 
 def _older(segment: Segment) -> bool:
-    """Whether its events may lack columns. Of one that cannot tell: no; it is found to be damaged."""
+    """Whether its events may lack columns. No for one that cannot be read: it is found to be damaged."""
     try:
         return format_of(segment) < WITH_FIELDS
     except OSError:

@@ -33,13 +33,13 @@ union all by name
 select at_ns, cpu, pid, tid, comm, cgroup, event, weight, stack_id from journal.samples
 """
 _STACKS = """
-with told as (
+with known as (
   select stack_id, any_value(nullif(frames, '')) as frames
   from (select stack_id, frames from store.stacks union all select stack_id, frames from journal.stacks)
   group by stack_id
 ), split as (
   select stack_id, case when frames is null then [] else string_split(rtrim(frames, chr(30)), chr(30)) end as pairs
-  from told
+  from known
 )
 select stack_id,
   list_transform(pairs, lambda pair: split_part(pair, chr(31), 1)) as frames,
@@ -75,10 +75,10 @@ from expected e asof join points p
 where p.value is not null
 """
 _CORES = """
-with told as (select * from store.cores union all select * from journal.cores), whole as (
+with counted as (select * from store.cores union all select * from journal.cores), whole as (
   select *, coalesce(user_ms, 0) + coalesce(system_ms, 0) + coalesce(irq_ms, 0) + coalesce(softirq_ms, 0)
     + coalesce(steal_ms, 0) + coalesce(idle_ms, 0) as total
-  from told
+  from counted
 )
 select at_ns, cpu, user_ms / total as user, system_ms / total as system, irq_ms / total as irq,
   softirq_ms / total as softirq, steal_ms / total as steal, idle_ms / total as idle, passed_ms / 1000 as seconds
@@ -176,7 +176,7 @@ VIEWS = (
     ),
     View(
         "cores",
-        "What each core did in the time before `at`, as shares from 0 to 1 that add up to 1; null: not told.",
+        "What each core did in the time before `at`, as shares from 0 to 1 that add up to 1; null: not known.",
         (
             *_AT,
             ("cpu", "core"),

@@ -105,7 +105,7 @@ class _Ladder:
 
 @dataclass(slots=True)
 class Governor:
-    """Asked once a second with what was used so far; tells what changes. What the start takes is not counted.
+    """Asked once a second with what was used so far; returns what changes. What the start takes is not counted.
 
     `able`: the steps that can be taken here.
     """

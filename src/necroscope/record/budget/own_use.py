@@ -1,7 +1,8 @@
 """What this process and everything it runs use together, for the budget: CPU time, memory, descriptors.
 
-Children are found by the kernel's own list, so that whoever starts one need not tell. CPU time is read at every look;
-memory (its proportional set size, and the rings of perf, which it does not count) and descriptors once in `DEAR_S`.
+Children are found by the kernel's own list, so that nobody who starts one need report it. CPU time is read at every
+look; memory (its proportional set size, and the rings of perf, which it does not count) and descriptors once in
+`DEAR_S`.
 
 Sources: /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN), /proc/PID/stat, /proc/PID/smaps_rollup, /proc/PID/maps,
 /proc/PID/fd.

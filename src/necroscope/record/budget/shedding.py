@@ -1,4 +1,4 @@
-"""The budget at work: what is used is measured, the governor decides, steps are taken and told.
+"""The budget at work: what is used is measured, the governor decides, steps are taken and reported.
 
 A step that is shed, and one that is taken back, is an event of the recorder with its reason, its numbers, and what is
 not seen meanwhile. What is shed now is a signal as well, so that a window of time tells it by itself.
@@ -28,7 +28,7 @@ DESCRIPTORS = Signal(
 SIGNALS = (SHED, MEMORY, DESCRIPTORS)
 
 Switch = Callable[[bool], None]
-"""Told True when a step is shed, False when it is taken back."""
+"""Called with True when a step is shed, False when it is taken back."""
 
 
 class Shedding:
@@ -45,7 +45,7 @@ class Shedding:
         self._governor.budget = budget
 
     def turn(self) -> list[Event]:
-        """Measure, decide, act; what is to be told."""
+        """Measure, decide, act; what is to be reported."""
         use = self._read()
         if use.memory_bytes is not None:
             self._memory, self._descriptors = use.memory_bytes, use.descriptors

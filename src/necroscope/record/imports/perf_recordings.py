@@ -103,12 +103,12 @@ def import_recording(
     opened: Callable[[], Recording],
     jobs: int = 1,
     progress: Progress = lambda done: None,
-    told: str = "",
+    options: str = "",
 ) -> Imported:
-    """Add a recording to a store, all of it or, when anything goes wrong, nothing. `told`: see `Note`."""
+    """Add a recording to a store, all of it or, when anything goes wrong, nothing. `options`: see `Note`."""
     mark = fingerprint_of(path)
-    before = imported_before(writer, path, mark, told)
-    if before is not None and before.options == told:
+    before = imported_before(writer, path, mark, options)
+    if before is not None and before.options == options:
         return Imported(before.samples, already=True)
     with opened() as data:
         count = max(1, min(jobs, data.size // _PIECE_BYTES)) if data.divisible else 1
@@ -118,18 +118,18 @@ def import_recording(
         samples, staged, exact, notes = importer.run(progress)
     if before is not None:
         take_back(writer, before.segments)
-    _publish(writer, mark, Note(path.name, samples, tuple(one.final.name for one in staged), True, told), staged)
+    _publish(writer, mark, Note(path.name, samples, tuple(one.final.name for one in staged), True, options), staged)
     return Imported(samples, exact=exact, notes=notes + ((REPLACED,) if before is not None else ()))
 
 
-def imported_before(writer: Writer, path: Path, mark: str, told: str) -> Note | None:
+def imported_before(writer: Writer, path: Path, mark: str, options: str) -> Note | None:
     """An earlier import of the same file that is whole, if any. `BadInput` when it cannot be replaced and has to be."""
     note = note_of(writer.folder, mark)
     if note is not None and not note.whole:
         writer.take_back(note.segments)
     if note is None or not note.whole or not still_there(note, writer.segments):
         return None
-    if note.options != told and merged(note, writer.segments):
+    if note.options != options and merged(note, writer.segments):
         raise BadInput(
             f"{path} was imported before with other options, and its rows are merged with others by now.",
             "import it into a fresh store",
@@ -199,8 +199,8 @@ class _Importer:
         bulk = Bulk(self.segments, self.first + number * self.each)
         odd = 0
         try:
-            for told in self.data.rows((number, self.count)):
-                row, few = with_sane_weights(told) if isinstance(told, SampleBatch) else (told, 0)
+            for rows in self.data.rows((number, self.count)):
+                row, few = with_sane_weights(rows) if isinstance(rows, SampleBatch) else (rows, 0)
                 odd += few
                 offset_ns = self.data.utc_offset_ns()[0]
                 check_times(self.path, *(at_ns + offset_ns for at_ns in ends(row)))

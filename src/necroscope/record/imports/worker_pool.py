@@ -1,7 +1,7 @@
 """The same work in several processes at once: forks of this one, which share what it has read so far.
 
-Each tells how far it is and, at its end, what came of it, one JSON document a line. An error of one ends all and comes
-out as it is. None outlives this process: the kernel kills them with it.
+Each reports how far it is and, at its end, its result, one JSON document a line. An error of one ends all and is raised
+as it is. None outlives this process: the kernel kills them with it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any, NoReturn
 from necroscope.errors import BadInput, NecroscopeError, Unavailable
 
 Progress = Callable[[float], None]
-"""Told how much is done, 0 to 1."""
+"""Called with the share that is done, 0 to 1."""
 
 Work = Callable[[int, Progress], Any]
-"""What one of the crew does: its number, whom to tell; returns what JSON can hold."""
+"""What one worker does: its number, what to call with its progress; returns what JSON can hold."""
 
 _DIE_WITH_PARENT = 1
 _STEP = 0.01
@@ -32,29 +32,29 @@ _ERRORS: dict[str, type[NecroscopeError]] = {"BadInput": BadInput, "Unavailable"
 
 
 @dataclass(slots=True)
-class _Member:
+class _Worker:
     pid: int
     pipe: int
     heard: bytes = b""
     done: float = 0.0
-    told: list[dict[str, Any]] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
 
 
 def work_together(count: int, work: Work, progress: Progress) -> list[Any]:
     """Let `count` processes work; returns what each made of it, in order. Raises what one of them raised."""
-    crew: list[_Member] = []
+    workers: list[_Worker] = []
     try:
         for number in range(count):
-            crew.append(_fork(number, work, [one.pipe for one in crew]))
-        _listen(crew, progress)
-        return [_result(one) for one in crew]
+            workers.append(_fork(number, work, [one.pipe for one in workers]))
+        _listen(workers, progress)
+        return [_result(one) for one in workers]
     finally:
-        for one in crew:
+        for one in workers:
             os.close(one.pipe)
             _end(one.pid)
 
 
-def _fork(number: int, work: Work, others: list[int]) -> _Member:
+def _fork(number: int, work: Work, others: list[int]) -> _Worker:
     ours, theirs = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
@@ -64,7 +64,7 @@ def _fork(number: int, work: Work, others: list[int]) -> _Member:
     if pid == 0:
         _serve(number, work, parent, theirs, [ours, *others])
     os.close(theirs)
-    return _Member(pid, ours)
+    return _Worker(pid, ours)
 
 
 def _serve(number: int, work: Work, parent: int, pipe: int, foreign: list[int]) -> NoReturn:
@@ -76,19 +76,19 @@ def _serve(number: int, work: Work, parent: int, pipe: int, foreign: list[int]) 
         for one in foreign:
             os.close(one)
         if os.getppid() == parent:
-            _tell(pipe, _outcome(number, work, pipe))
+            _send(pipe, _outcome(number, work, pipe))
     finally:
         os._exit(0)
 
 
 def _outcome(number: int, work: Work, pipe: int) -> dict[str, Any]:
-    told = 0.0
+    reported = 0.0
 
     def progress(done: float) -> None:
-        nonlocal told
-        if done >= told + _STEP:
-            told = done
-            _tell(pipe, {"done": done})
+        nonlocal reported
+        if done >= reported + _STEP:
+            reported = done
+            _send(pipe, {"done": done})
 
     try:
         return {"result": work(number, progress)}
@@ -98,38 +98,38 @@ def _outcome(number: int, work: Work, pipe: int) -> dict[str, Any]:
         return {"error": "", "message": traceback.format_exc(), "hint": ""}
 
 
-def _tell(pipe: int, message: dict[str, Any]) -> None:
+def _send(pipe: int, message: dict[str, Any]) -> None:
     data = json.dumps(message).encode() + b"\n"
     while data:
         data = data[os.write(pipe, data) :]
 
 
-def _listen(crew: list[_Member], progress: Progress) -> None:
+def _listen(workers: list[_Worker], progress: Progress) -> None:
     """Until all have ended, or one has failed."""
     with selectors.DefaultSelector() as ready:
-        for one in crew:
+        for one in workers:
             ready.register(one.pipe, selectors.EVENT_READ, one)
         while ready.get_map():
             for key, _ in ready.select():
                 _hear(key.data, ready)
-            progress(sum(one.done for one in crew) / len(crew))
+            progress(sum(one.done for one in workers) / len(workers))
 
 
-def _hear(member: _Member, ready: selectors.BaseSelector) -> None:
+def _hear(member: _Worker, ready: selectors.BaseSelector) -> None:
     data = os.read(member.pipe, 1 << 16)
     *lines, member.heard = (member.heard + data).split(b"\n")
     for message in map(json.loads, lines):
         member.done = message.get("done", member.done)
-        member.told.append(message)
-    del member.told[:-1]
+        member.messages.append(message)
+    del member.messages[:-1]
     if not data:
         ready.unregister(member.pipe)
         member.done = 1.0
         _result(member)
 
 
-def _result(member: _Member) -> Any:
-    last = member.told[-1] if member.told else {}
+def _result(member: _Worker) -> Any:
+    last = member.messages[-1] if member.messages else {}
     if "result" in last:
         return last["result"]
     if "error" in last:

@@ -53,7 +53,7 @@ class Containers:
         found: list[ContainerState] = []
         unseen: list[Unseen] = []
         engines = 0
-        for path in _existing(host, self._sockets or _usual_sockets()):
+        for path in _existing(host, self._sockets or named_sockets()):
             engines += 1
             with self._noting(unseen):
                 states, notes = read_engine(host, path)
@@ -91,7 +91,12 @@ def _samples(states: list[ContainerState]) -> tuple[Sample, ...]:
     return (*(Sample("containers", count, key) for key, count in sorted(counts.items())), *samples)
 
 
-def _usual_sockets() -> list[str]:
+def usual_sockets() -> list[str]:
+    """Sockets that are there, each once."""
+    return _existing(Host(), named_sockets())
+
+
+def named_sockets() -> list[str]:
     """Those that are named first: by this program's own variable, and for an ordinary user by $DOCKER_HOST."""
     named = [os.environ.get(CONTAINER_SOCKET, ""), users("DOCKER_HOST")]
     return [*(path for one in named if (path := one.removeprefix("unix://")).startswith("/")), *SOCKETS]

@@ -100,6 +100,11 @@ class Files:
             self._superblocks[address] = self._read_superblock(address)
         return self._superblocks[address]
 
+    def identity(self, inode: Inode) -> str:
+        """`major:minor:inode`, as `stat` shows it where a file system has one device; empty for none."""
+        superblock = self.superblock(inode.superblock)
+        return "" if superblock is None else f"{superblock.device[0]}:{superblock.device[1]}:{inode.number}"
+
     def names(self, inodes: list[Inode]) -> list[str | None]:
         """Absolute names; None for an inode that became another one meanwhile."""
         addresses = [inode.address for inode in inodes]

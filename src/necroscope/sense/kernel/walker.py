@@ -73,6 +73,7 @@ class _NamedZombie:
     family: str
     held: dict[PinKind, int]
     files: dict[PinKind, list[str]]
+    identities: list[tuple[str, str]]
 
 
 class Walker:
@@ -224,7 +225,9 @@ class Walker:
             if there:
                 name = one.name.decode("utf-8", "surrogateescape") or UNREADABLE
                 family = self._tally.family_of(place.pattern, segment_pattern(name))
-                zombie = _NamedZombie(node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {})
+                zombie = _NamedZombie(
+                    node, one, f"{folder}/{name}", family, self._held(node, one) if pins else {}, {}, []
+                )
                 self._tally.add(family, parent, zombie.path, node.serial, one.age_s, zombie.held)
                 named.append(zombie)
         self._tally.add_parent(parent, len(named))
@@ -250,9 +253,10 @@ class Walker:
                         wanted.append((zombie, kind, inode))
         if not wanted or self._files is None:
             return
-        for (zombie, kind, _), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
+        for (zombie, kind, inode), name in zip(wanted, self._files.names([one[2] for one in wanted]), strict=True):
             if name is not None:
                 zombie.files.setdefault(kind, []).append(name)
+                zombie.identities.append((name, self._files.identity(inode)))
                 self._tally.add_file(zombie.family, kind, name)
 
     def _find_empty(self, place: _Place, living: list[Node]) -> None:
@@ -308,6 +312,7 @@ def _zombie(zombie: _NamedZombie) -> Zombie:
         pages=details.pages,
         references=details.references,
         pins=tuple(Pin(kind, size, tuple(zombie.files.get(kind, ()))) for kind, size in _ranked(zombie.held)),
+        files=tuple(zombie.identities),
     )
 
 

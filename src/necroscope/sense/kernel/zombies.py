@@ -27,7 +27,10 @@ _PAGES_MAX = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Zombie:
-    """One removed memory cgroup that the kernel still keeps. None: the kernel does not tell."""
+    """One removed memory cgroup that the kernel still keeps. None: the kernel does not tell.
+
+    `files` are those that were seen to pin it, each with `major:minor:inode`; only where all of them are wanted.
+    """
 
     path: str
     serial: int
@@ -36,6 +39,7 @@ class Zombie:
     pages: int
     references: int | None
     pins: tuple[Pin, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
 
 class Details(NamedTuple):

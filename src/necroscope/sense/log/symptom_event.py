@@ -25,7 +25,7 @@ def symptom_event(symptom: Symptom) -> Event:
         symptom.at_ns,
         symptom.kind,
         symptom.source,
-        subject=symptom.device or (f"cpu{symptom.cpu}" if symptom.cpu is not None else symptom.task),
+        subject=symptom.device or _core_or_task(symptom),
         text=symptom.text,
         uncertainty_ns=symptom.uncertainty_ns,
         cpu=symptom.cpu,
@@ -39,6 +39,15 @@ def symptom_event(symptom: Symptom) -> Event:
         count=symptom.repeats if symptom.repeats > 1 else None,
         stall_s=int(stall_us) / _US if stall_us.isdecimal() else None,
     )
+
+
+def _core_or_task(symptom: Symptom) -> str:
+    """Which core complains, or whose trouble it is: where one task is hit, the core on which another one noticed it is
+    chance."""
+    known = catalogue().kinds.get(symptom.kind)
+    if symptom.cpu is None or (known is not None and known.trace == "invoker" and symptom.task):
+        return symptom.task
+    return f"cpu{symptom.cpu}"
 
 
 @lru_cache(maxsize=1024)

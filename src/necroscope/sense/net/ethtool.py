@@ -92,8 +92,8 @@ def _names(kernel: socket, request: bytes, buffer: mmap.mmap) -> tuple[str, ...]
 def _values(kernel: socket, request: bytes, buffer: mmap.mmap, number: int) -> tuple[int, ...]:
     struct.pack_into("=II", buffer, 0, _GSTATS, number)
     fcntl.ioctl(kernel, _SIOCETHTOOL, request)
-    told = min(struct.unpack_from("=II", buffer)[1], _MOST)
-    return struct.unpack_from(f"={told}Q", buffer, 8)
+    count = min(struct.unpack_from("=II", buffer)[1], _MOST)
+    return struct.unpack_from(f"={count}Q", buffer, 8)
 
 
 def _text(name: bytes) -> str:

@@ -8,6 +8,7 @@ to its own root; whoever listens on the socket stands in a cgroup that we can se
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 
@@ -32,6 +33,12 @@ def bus_socket() -> str:
         if address.startswith("unix:path="):
             return address.removeprefix("unix:path=").partition(",")[0]
     return USUAL
+
+
+def address(path: str) -> str:
+    """The D-Bus address of a socket: everything but the optionally-escaped bytes as %xx."""
+    escaped = re.sub(rb"[^-0-9A-Za-z_/.*\\]", lambda match: b"%%%02x" % match[0][0], path.encode()).decode()
+    return f"unix:path={escaped}"
 
 
 def file_root(path: str) -> str | None:

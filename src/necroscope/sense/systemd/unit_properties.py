@@ -7,18 +7,24 @@ systemctl strings, and `systemd.py` reads either. All is bounded: units asked, u
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from necroscope import clock
-from necroscope.errors import Unavailable
 from necroscope.sense.command import Runner
+from necroscope.sense.systemd.bus_calls import (
+    IN_FLIGHT,
+    SYSTEMD,
+    batches,
+    connected,
+    conversation,
+    manager_call,
+    property_calls,
+)
 
 if TYPE_CHECKING:
-    from dbus_fast import Message
     from dbus_fast.aio import MessageBus
 
 Properties = dict[str, Any]
@@ -31,10 +37,7 @@ PROPERTIES = (
     *("MainPID", "ControlGroup", "Slice", "ExecMainExitTimestampMonotonic"),
 )
 
-# The reference bus lets one connection wait for 128 replies at a time (max_replies_per_connection).
-_IN_FLIGHT = 64
 _STARTED = "ExecMainStartTimestampMonotonic"
-_SYSTEMD = "org.freedesktop.systemd1"
 # Part of the budget that is kept for describing what was found.
 _RESERVE = 0.4
 
@@ -94,27 +97,14 @@ def over_bus(socket: str, budget_s: float, moved: Moved | None = None) -> Units:
     """Ask systemd on the bus behind this socket. `Unavailable` when it does not answer as expected, or in time.
 
     With `moved`, services are asked for their last start as well, and those that moved are described too."""
-    import asyncio
-
-    from dbus_fast.errors import AuthError, DBusError
-
-    try:
-        return asyncio.run(
-            asyncio.wait_for(_ask(socket, moved, clock.elapsed_s() + budget_s, budget_s), budget_s + 0.1)
-        )
-    except TimeoutError as error:
-        raise Unavailable("systemd did not answer on the bus in time") from error
-    except (DBusError, AuthError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise Unavailable(f"systemd cannot be asked over the bus ({type(error).__name__})") from error
+    return conversation(_ask(socket, moved, clock.elapsed_s() + budget_s, budget_s), budget_s)
 
 
 async def _ask(socket: str, moved: Moved | None, deadline: float, budget_s: float) -> Units:
-    from dbus_fast.aio import MessageBus
-
-    bus = await MessageBus(bus_address=f"unix:path={_escaped(socket)}").connect()
+    bus = await connected(socket)
     try:
-        reply = await bus.call(_message("/org/freedesktop/systemd1", f"{_SYSTEMD}.Manager", "ListUnits"))
-        loaded = [_Unit(row[0], row[3], row[4], row[6]) for row in _body(reply)[0] if row[2] == "loaded"]
+        rows = (await manager_call(bus, "ListUnits"))[0]
+        loaded = [_Unit(row[0], row[3], row[4], row[6]) for row in rows if row[2] == "loaded"]
         services = [unit for unit in loaded if unit.name.endswith(".service")]
         services.sort(key=lambda unit: not unit.troubled)
         counted = await _with_restarts(bus, services, moved, deadline - budget_s * _RESERVE)
@@ -132,11 +122,11 @@ async def _with_restarts(bus: MessageBus, units: list[_Unit], moved: Moved | Non
     none."""
     counted: list[_Unit] = []
     wanted = ("NRestarts",) if moved is None else ("NRestarts", _STARTED)
-    for batch in _batches(units, _IN_FLIGHT // len(wanted)):
+    for batch in batches(units, IN_FLIGHT // len(wanted)):
         if clock.elapsed_s() > deadline:
             break
-        asked = [(unit.path, "Get", "ss", [f"{_SYSTEMD}.Service", name]) for unit in batch for name in wanted]
-        values = iter([body[0].value if body else 0 for body in await _property_calls(bus, asked)])
+        asked = [(unit.path, "Get", "ss", [f"{SYSTEMD}.Service", name]) for unit in batch for name in wanted]
+        values = iter([body[0].value if body else 0 for body in await property_calls(bus, asked)])
         for unit in batch:
             answers = [next(values) for _ in wanted]
             counted.append(_judged(replace(unit, restarts=answers[0], started_us=answers[-1] if moved else 0), moved))
@@ -149,50 +139,15 @@ def _judged(unit: _Unit, moved: Moved | None) -> _Unit:
 
 async def _describe(bus: MessageBus, units: list[_Unit], deadline: float) -> list[Properties]:
     described: list[Properties] = []
-    for batch in _batches(units, 16):
+    for batch in batches(units, 16):
         if described and clock.elapsed_s() > deadline:
             break
         # An empty interface asks for the properties of all of them at once.
-        replies = await _property_calls(bus, [(unit.path, "GetAll", "s", [""]) for unit in batch])
+        replies = await property_calls(bus, [(unit.path, "GetAll", "s", [""]) for unit in batch])
         for body in replies:
             if body:
                 described.append({name: body[0][name].value for name in PROPERTIES if name in body[0]})
     return described
-
-
-async def _property_calls(bus: MessageBus, calls: Iterable[tuple[str, str, str, list[str]]]) -> list[list[Any]]:
-    """Bodies of the replies, in the order of the calls; empty where the unit is gone."""
-    import asyncio
-
-    messages = [
-        _message(path, "org.freedesktop.DBus.Properties", member, signature, body)
-        for path, member, signature, body in calls
-    ]
-    replies = await asyncio.gather(*(bus.call(message) for message in messages))
-    return [_body(reply, missing_ok=True) for reply in replies]
-
-
-def _message(path: str, interface: str, member: str, signature: str = "", body: list[str] | None = None) -> Message:
-    from dbus_fast import Message
-
-    return Message(
-        destination=_SYSTEMD, path=path, interface=interface, member=member, signature=signature, body=body or []
-    )
-
-
-def _body(reply: Message | None, missing_ok: bool = False) -> list[Any]:
-    from dbus_fast import MessageType
-
-    if reply is not None and reply.message_type is MessageType.METHOD_RETURN:
-        return reply.body
-    if missing_ok:
-        return []
-    raise LookupError(reply.error_name if reply else "no reply")
-
-
-def _escaped(path: str) -> str:
-    """A path inside a D-Bus address: everything but the optionally-escaped bytes as %xx."""
-    return re.sub(rb"[^-0-9A-Za-z_/.*\\]", lambda match: b"%%%02x" % match[0][0], path.encode()).decode()
 
 
 # -- systemctl -----------------------------------------------------------------------------------------
@@ -241,10 +196,25 @@ def _by_state(units: list[_Unit]) -> dict[str, int]:
     return dict(sorted(Counter(unit.active for unit in units).items()))
 
 
-def _batches(units: Sequence[_Unit], size: int = _IN_FLIGHT) -> Iterator[Sequence[_Unit]]:
-    for start in range(0, len(units), size):
-        yield units[start : start + size]
-
-
 def _count(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 18 else 0
+
+
+def text_of(properties: Properties, name: str) -> str:
+    """A property that is text; empty where it is not told."""
+    value = properties.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def number_of(value: object) -> int:
+    """A property that is a number, typed or as text; 0 where it is none."""
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() and len(value) < 20 else 0
+    return value if isinstance(value, int) else 0
+
+
+def names_of(value: object) -> tuple[str, ...]:
+    """A property that is a list of names, typed or as text."""
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -16,7 +16,15 @@ from necroscope.sense.ownership import check_socket
 from necroscope.sense.replay import replay
 from necroscope.sense.systemd.bus import USUAL, bus_socket, cgroup_root, file_root
 from necroscope.sense.systemd.journal import STAYED_UP_S, Journal, UnitHistory
-from necroscope.sense.systemd.unit_properties import Properties, Units, by_systemctl, over_bus
+from necroscope.sense.systemd.unit_properties import (
+    Properties,
+    Units,
+    by_systemctl,
+    names_of,
+    number_of,
+    over_bus,
+    text_of,
+)
 from necroscope.sense.systemd.unit_runs import UnitRuns
 from necroscope.vocabulary.model import Reading, Sample, Signal, UnitState, Unseen
 
@@ -129,29 +137,29 @@ def _below(root: str, state: UnitState) -> UnitState:
 
 def unit_state(properties: Properties, monotonic_us: int) -> UnitState:
     """A unit from its properties, typed or as text. What systemd does not tell stays at its default."""
-    exit_code = _EXIT_CODES.get(_number(properties.get("ExecMainCode")), "")
-    active, since = _text(properties, "ActiveState"), _since_start_s(properties, monotonic_us)
+    exit_code = _EXIT_CODES.get(number_of(properties.get("ExecMainCode")), "")
+    active, since = text_of(properties, "ActiveState"), _since_start_s(properties, monotonic_us)
     return UnitState(
-        name=_text(properties, "Id"),
+        name=text_of(properties, "Id"),
         active_state=active,
-        sub_state=_text(properties, "SubState"),
-        result=_text(properties, "Result"),
-        restarts=_number(properties.get("NRestarts")),
+        sub_state=text_of(properties, "SubState"),
+        result=text_of(properties, "Result"),
+        restarts=number_of(properties.get("NRestarts")),
         exit_code=exit_code,
-        exit_status=_number(properties.get("ExecMainStatus")) if exit_code else None,
-        restart_policy=_text(properties, "Restart"),
+        exit_status=number_of(properties.get("ExecMainStatus")) if exit_code else None,
+        restart_policy=text_of(properties, "Restart"),
         since_start_s=since,
-        unit_file_state=_text(properties, "UnitFileState"),
-        preset=_text(properties, "UnitFilePreset"),
-        wanted_by=_names(properties.get("WantedBy")),
-        required_by=_names(properties.get("RequiredBy")),
-        triggered_by=_names(properties.get("TriggeredBy")),
-        fragment_path=_text(properties, "FragmentPath"),
-        control_group=_text(properties, "ControlGroup") or expected_cgroup(properties),
-        main_pid=_number(properties.get("MainPID")),
+        unit_file_state=text_of(properties, "UnitFileState"),
+        preset=text_of(properties, "UnitFilePreset"),
+        wanted_by=names_of(properties.get("WantedBy")),
+        required_by=names_of(properties.get("RequiredBy")),
+        triggered_by=names_of(properties.get("TriggeredBy")),
+        fragment_path=text_of(properties, "FragmentPath"),
+        control_group=text_of(properties, "ControlGroup") or expected_cgroup(properties),
+        main_pid=number_of(properties.get("MainPID")),
         ever_succeeded=True if active == "active" and since is not None and since >= STAYED_UP_S else None,
-        started_us=_number(properties.get("ExecMainStartTimestampMonotonic")),
-        ended_us=_number(properties.get("ExecMainExitTimestampMonotonic")),
+        started_us=number_of(properties.get("ExecMainStartTimestampMonotonic")),
+        ended_us=number_of(properties.get("ExecMainExitTimestampMonotonic")),
     )
 
 
@@ -170,7 +178,7 @@ def with_history(state: UnitState, history: UnitHistory) -> UnitState:
 
 def expected_cgroup(properties: Properties) -> str:
     """The cgroup that the next run gets: systemd names none between two runs. `a-b.slice` lies in `a.slice`."""
-    name, slice_name = _text(properties, "Id"), _text(properties, "Slice")
+    name, slice_name = text_of(properties, "Id"), text_of(properties, "Slice")
     if not slice_name.endswith(".slice"):
         return ""
     parts = [part for part in slice_name.removesuffix(".slice").split("-") if part]
@@ -180,10 +188,10 @@ def expected_cgroup(properties: Properties) -> str:
 
 def _since_start_s(properties: Properties, monotonic_us: int) -> float | None:
     """Seconds since the main process was started last; of units without one, since they were activated last."""
-    started_us = _number(properties.get("ExecMainStartTimestampMonotonic"))
+    started_us = number_of(properties.get("ExecMainStartTimestampMonotonic"))
     if not started_us:
         names = ("ActiveEnterTimestampMonotonic", "InactiveExitTimestampMonotonic")
-        started_us = max(_number(properties.get(name)) for name in names)
+        started_us = max(number_of(properties.get(name)) for name in names)
     return max(monotonic_us - started_us, 0) / 1e6 if started_us else None
 
 
@@ -194,20 +202,3 @@ def _left_out(units: Units) -> tuple[Unseen, ...]:
     if units.undescribed:
         unseen.append(Unseen(Systemd.name, f"{units.undescribed} more units in trouble are not described"))
     return tuple(unseen)
-
-
-def _text(properties: Properties, name: str) -> str:
-    value = properties.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int:
-    if isinstance(value, str):
-        return int(value) if value.isdecimal() and len(value) < 20 else 0
-    return value if isinstance(value, int) else 0
-
-
-def _names(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(value.split())
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

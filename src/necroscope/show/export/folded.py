@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from necroscope.query.samples.counting import keep
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.counting import count_samples
+from necroscope.query.samples.sample_counts import SampleCounts
 from necroscope.query.select import FOLDED
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export.frames import FrameTable
@@ -24,28 +24,28 @@ from necroscope.show.plain import plain
 
 def write(source: Source, file: BinaryIO) -> None:
     """The samples of a source as folded stacks."""
-    ledger = keep([source.select.window], source.chunks())
-    source.cut = ledger.cut
-    for line in lines(ledger):
+    counts = count_samples([source.select.window], source.chunks())
+    source.cut = counts.cut
+    for line in lines(counts):
         file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
 
 
-def lines(ledger: Ledger) -> Iterator[str]:
+def lines(counts: SampleCounts) -> Iterator[str]:
     """A line for each thread name and stack, by thread name. Imported lines come out as they came in, without one."""
-    if not ledger.samples.size:
+    if not counts.samples.size:
         return
     table = FrameTable()
-    stacks = [table.numbers(text) for text in ledger.stacks]
+    stacks = [table.numbers(text) for text in counts.stacks]
     names = [_frame(name, module) for name, module in table.labels()]
-    comms = sorted({task.comm for task in ledger.tasks})
+    comms = sorted({task.comm for task in counts.tasks})
     number = {comm: place for place, comm in enumerate(comms)}
-    comm_of = np.array([number[task.comm] for task in ledger.tasks], np.int64)
-    key = comm_of[ledger.task] * len(stacks) + ledger.stack
+    comm_of = np.array([number[task.comm] for task in counts.tasks], np.int64)
+    key = comm_of[counts.task] * len(stacks) + counts.stack
     keys, place = np.unique(key, return_inverse=True)
-    samples, _ = ledger.by(place.reshape(-1).astype(np.int64), keys.size)
+    samples, _ = counts.by(place.reshape(-1).astype(np.int64), keys.size)
     for one, count in zip(keys.tolist(), samples.sum(axis=1).tolist(), strict=True):
         comm, stack = divmod(one, len(stacks))
-        thread = () if ledger.event == FOLDED and not comms[comm] else (_thread(comms[comm]),)
+        thread = () if counts.event == FOLDED and not comms[comm] else (_thread(comms[comm]),)
         yield ";".join([*thread, *(names[frame] for frame in stacks[stack])]) + f" {count}"
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from necroscope import __version__
-from necroscope.query.samples.counting import keep
-from necroscope.query.samples.sample_counts import Ledger, Task
+from necroscope.query.samples.counting import count_samples
+from necroscope.query.samples.sample_counts import SampleCounts, Task
 from necroscope.sense.perf.event_names import is_clock
 from necroscope.sense.perf.modules import in_kernel
 from necroscope.show.export import runtime
@@ -32,45 +32,45 @@ def write_json(source: Source, file: BinaryIO) -> None:
 
 def _made(source: Source) -> Any:
     runtime.otlp()
-    ledger = keep([source.select.window], source.chunks())
-    source.cut = ledger.cut
-    return profiles_data(ledger, source.cpu, source.resource)
+    counts = count_samples([source.select.window], source.chunks())
+    source.cut = counts.cut
+    return profiles_data(counts, source.cpu, source.resource)
 
 
-def profiles_data(ledger: Ledger, cpu: int | None = None, resource: Mapping[str, str] | None = None) -> Any:
-    """The message of a ledger with one window; `resource` is what is known about the node."""
+def profiles_data(counts: SampleCounts, cpu: int | None = None, resource: Mapping[str, str] | None = None) -> Any:
+    """The message of counts of one window; `resource` is what is known about the node."""
     types = runtime.otlp()
     data, text, table = types.ProfilesData(), TextTable(), FrameTable()
     words = _Dictionary(data.dictionary, text)
     data.dictionary.stack_table.add()
-    for stack in ledger.stacks:
+    for stack in counts.stacks:
         data.dictionary.stack_table.add(location_indices=[number + 1 for number in reversed(table.numbers(stack))])
     words.add_frames(table)
-    attributes = [words.attributes(task, cpu) for task in ledger.tasks]
-    weight = ("cpu", "nanoseconds") if is_clock(ledger.event) else (ledger.event or "weight", "count")
+    attributes = [words.attributes(task, cpu) for task in counts.tasks]
+    weight = ("cpu", "nanoseconds") if is_clock(counts.event) else (counts.event or "weight", "count")
     profiles = data.resource_profiles.add()
     for key, value in (resource or {}).items():
         profiles.resource.attributes.add(key=key, value={"string_value": value})
     scope = profiles.scope_profiles.add()
     scope.scope.name, scope.scope.version = "necroscope", __version__
     for (kind, unit), values in (
-        (("samples", "count"), ledger.samples.tolist()),
-        (weight, ledger.weight.round().astype("int64").tolist()),
+        (("samples", "count"), counts.samples.tolist()),
+        (weight, counts.weight.round().astype("int64").tolist()),
     ):
         profile = scope.profiles.add()
-        _add_header(profile, ledger, text, weight)
+        _add_header(profile, counts, text, weight)
         profile.sample_type.type_strindex, profile.sample_type.unit_strindex = text(kind), text(unit)
-        for task, stack, value in zip(ledger.task.tolist(), ledger.stack.tolist(), values, strict=True):
+        for task, stack, value in zip(counts.task.tolist(), counts.stack.tolist(), values, strict=True):
             profile.samples.add(stack_index=stack + 1, attribute_indices=attributes[task], values=[value])
     data.dictionary.string_table.extend(text.texts())
     return data
 
 
-def _add_header(profile: Any, ledger: Ledger, text: TextTable, weight: tuple[str, str]) -> None:
-    (from_ns, to_ns), total = ledger.windows[0], int(ledger.samples.sum())
+def _add_header(profile: Any, counts: SampleCounts, text: TextTable, weight: tuple[str, str]) -> None:
+    (from_ns, to_ns), total = counts.windows[0], int(counts.samples.sum())
     profile.time_unix_nano, profile.duration_nano = from_ns, to_ns - from_ns + 1
     profile.period_type.type_strindex, profile.period_type.unit_strindex = text(weight[0]), text(weight[1])
-    profile.period = round(float(ledger.weight.sum()) / total) if total else 0
+    profile.period = round(float(counts.weight.sum()) / total) if total else 0
 
 
 class _Dictionary:

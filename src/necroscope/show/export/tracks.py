@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from necroscope.query.samples.chunk import Chunk
-from necroscope.query.samples.counting import Keeper
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.counting import SampleCounter
+from necroscope.query.samples.sample_counts import SampleCounts
 from necroscope.sense.perf.event_names import is_clock
 from necroscope.show.export.source import Source
 
@@ -47,22 +47,22 @@ class Track:
 def rows(source: Source, most_ordered: int = MOST_ORDERED) -> Rows:
     """The samples of a source: by time, or summed when there are more than can be shown one by one."""
     held: list[Chunk] = []
-    keeper: Keeper | None = None
+    counter: SampleCounter | None = None
     for chunk in source.chunks():
-        if keeper is None and source.samples > most_ordered:
-            keeper = Keeper([source.select.window])
+        if counter is None and source.samples > most_ordered:
+            counter = SampleCounter([source.select.window])
             for one in held:
-                keeper.add(one)
+                counter.add(one)
             held.clear()
-        if keeper is None:
+        if counter is None:
             held.append(chunk)
         else:
-            keeper.add(chunk)
-    if keeper is None:
+            counter.add(chunk)
+    if counter is None:
         return _ordered(held)
-    ledger = keeper.close()
-    source.cut = ledger.cut
-    return _summed(ledger)
+    counts = counter.close()
+    source.cut = counts.cut
+    return _summed(counts)
 
 
 def tracks(found: Rows, most: int = MOST_TRACKS) -> Iterator[Track]:
@@ -131,10 +131,10 @@ def _stacks(chunk: Chunk, known: dict[int, int], texts: list[str]) -> I64s:
     return of_sample
 
 
-def _summed(ledger: Ledger) -> Rows:
+def _summed(counts: SampleCounts) -> Rows:
     threads: dict[tuple[int, int, str], int] = {}
-    of_task = [threads.setdefault((task.pid, task.tid, task.comm), len(threads)) for task in ledger.tasks]
-    clock = is_clock(ledger.event)
-    value = ledger.weight.round().astype(np.int64) if clock else ledger.samples
-    thread = np.array(of_task, np.int64)[ledger.task]
-    return Rows(thread, tuple(threads), ledger.stack, ledger.stacks, value, clock, ordered=False)
+    of_task = [threads.setdefault((task.pid, task.tid, task.comm), len(threads)) for task in counts.tasks]
+    clock = is_clock(counts.event)
+    value = counts.weight.round().astype(np.int64) if clock else counts.samples
+    thread = np.array(of_task, np.int64)[counts.task]
+    return Rows(thread, tuple(threads), counts.stack, counts.stacks, value, clock, ordered=False)

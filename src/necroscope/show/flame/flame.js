@@ -72,8 +72,8 @@
       sum += box.w;
       until = box.x + box.w;
     }
-    const told = hits.length + " boxes, " + (whole * sum / inner).toPrecision(3) + " cores";
-    note.textContent = found ? told + ' match "' + found + '"' : hint;
+    const summary = hits.length + " boxes, " + (whole * sum / inner).toPrecision(3) + " cores";
+    note.textContent = found ? summary + ' match "' + found + '"' : hint;
   }
 
   for (const box of boxes) {

@@ -15,7 +15,7 @@ KINDS: tuple[Kind, ...] = ("thread", "program", "library", "kernel")
 INK: Rgb = (20, 20, 24)
 """Text on a box."""
 MERGED: Rgb = (168, 168, 174)
-"""Several boxes that are too narrow to be told apart."""
+"""Several boxes that are too narrow to be distinguished."""
 # Hues that stay different for the colour-blind; red and blue are kept for differences.
 _HUES: dict[Kind, tuple[float, float]] = {
     "kernel": (0.115, 62.0),

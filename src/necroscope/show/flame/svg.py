@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from necroscope.quantity import count, share
+from necroscope.query.profile.changes import changes
 from necroscope.query.profile.flame import Box, Flame
 from necroscope.show.caption import Caption, cores, flame_facts
 from necroscope.show.flame import hues
-from necroscope.show.flame.changes import chance_said, changes, tail_of
+from necroscope.show.flame.change_words import chance_said, tail_of
 from necroscope.show.frame_label import frame_label
 from necroscope.show.picture import CHARACTER, Area, Label, Line, Picture, Shape, fitting, svg
 from necroscope.show.plain import plain
@@ -20,7 +21,7 @@ _ROW, _MARGIN, _LEAST = 18, 12, 1.0
 _NAME, _MOST_CHANGES, _MOST_DEPTH = 200, 10, 300
 
 MOST_BOXES = 10_000
-"""More are not told apart, and browsers become slow."""
+"""More cannot be distinguished, and browsers become slow."""
 
 
 def flame_svg(flame: Flame, caption: Caption | None = None, width: int = 1200) -> str:

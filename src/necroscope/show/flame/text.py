@@ -14,11 +14,12 @@ from itertools import pairwise
 from rich.text import Text
 
 from necroscope.quantity import count, plural
+from necroscope.query.profile.changes import Change, changes
 from necroscope.query.profile.flame import Box, Flame
 from necroscope.show.caption import Caption, cores, flame_facts
 from necroscope.show.cells import cut, listed, padded, stacked
 from necroscope.show.flame import hues
-from necroscope.show.flame.changes import Change, chance_said, changes, tail_of
+from necroscope.show.flame.change_words import chance_said, tail_of
 from necroscope.show.frame_label import frame_label
 from necroscope.show.plain import plain
 from necroscope.show.shade import Depth, Rgb, terminal
@@ -52,7 +53,7 @@ class Span:
         return self.narrow and not (len(self.boxes) == 1 and self.width and hues.sign_of(self.boxes[0]))
 
     @property
-    def told(self) -> Box:
+    def shown(self) -> Box:
         """The box that speaks for all: the largest significant change, else the widest."""
         return max(self.boxes, key=lambda box: (abs(box.change) if box.significant else 0.0, box.x1 - box.x0))
 
@@ -129,7 +130,7 @@ def _row(row: Sequence[Span], width: int, depth: Depth, colour: Callable[[Box], 
 
 
 def _append_coloured(line: Text, span: Span, depth: Depth, colour: Callable[[Box], Rgb]) -> None:
-    box, ink = span.told, terminal(hues.INK, depth)
+    box, ink = span.shown, terminal(hues.INK, depth)
     sign = hues.sign_of(box)
     own = f"{ink} on {terminal(colour(box), depth)}"
     if not span.narrow:
@@ -145,9 +146,9 @@ def _append_coloured(line: Text, span: Span, depth: Depth, colour: Callable[[Box
 def _append_plain(line: Text, span: Span, following: int) -> int:
     """Adds a span between bars, and returns the column behind it; a bar may stand in the gap that follows."""
     if span.narrow:
-        line.append(f"{hues.sign_of(span.told):░<{span.width}}")
+        line.append(f"{hues.sign_of(span.shown):░<{span.width}}")
         return span.end
-    line.append("│" + padded(_label(span.told, span.width - 1), span.width - 1))
+    line.append("│" + padded(_label(span.shown, span.width - 1), span.width - 1))
     if span.end < following:
         line.append("│")
         return span.end + 1

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from necroscope.clock import NS
 from necroscope.quantity import count, plural, span
 from necroscope.query.cores.grid import Grid, Mark
+from necroscope.query.cores.hottest import hottest
 from necroscope.show.caption import Caption, utc
 from necroscope.show.heatmap.coarse import coarse
-from necroscope.show.heatmap.hottest import hottest, percent, scale_of
+from necroscope.show.heatmap.scale import percent, scale_of
 from necroscope.show.picture import CHARACTER, Area, Label, Line, Picture, Raster, Shape, fitting, svg
 from necroscope.show.plain import plain
 from necroscope.show.shade import LEVELS, heat
@@ -114,7 +115,7 @@ def _axis(shown: Grid, left: float, inner: float, below: float) -> Iterator[Shap
 
 
 def _marked(shown: Grid, inner: float) -> list[list[Mark]]:
-    """Marks by time; those too close to be told apart share a number."""
+    """Marks by time; those too close to be distinguished share a number."""
     groups: list[list[Mark]] = []
     for mark in sorted(shown.marks, key=lambda mark: mark.column):
         if not 0 <= mark.column < shown.columns:
@@ -139,13 +140,13 @@ def _mark_lines(
 
 def _notes(groups: Sequence[Sequence[Mark]], shown: Grid, grid: Grid, top: float, width: int) -> Iterator[Shape]:
     """What the numbers mean, then the hottest rows."""
-    told = [(number, mark) for number, group in enumerate(groups, 1) for mark in group]
+    numbered = [(number, mark) for number, group in enumerate(groups, 1) for mark in group]
     lines = [
         f"{number:>3}  {time_label(shown.from_ns + int(mark.column * shown.column_ns), 1)}  {mark.kind}  {mark.text}"
-        for number, mark in told[:_MOST_MARKS]
+        for number, mark in numbered[:_MOST_MARKS]
     ]
-    if len(told) > _MOST_MARKS:
-        lines.append(f"  … and {count(len(told) - _MOST_MARKS)} more")
+    if len(numbered) > _MOST_MARKS:
+        lines.append(f"  … and {count(len(numbered) - _MOST_MARKS)} more")
     hot = hottest(grid, _HOTTEST) if len(grid.rows) > 1 else ()
     if hot:
         name = max(len(plain(row.row[:_NAME])) for row in hot)
@@ -161,7 +162,7 @@ def _notes(groups: Sequence[Sequence[Mark]], shown: Grid, grid: Grid, top: float
 
 
 def _data(shown: Grid, names: Sequence[str], scale: float, left: float, inner: float, tall: int) -> dict[str, str]:
-    """What the script needs to tell the value below the pointer: each value as a byte, 255 for unknown."""
+    """What the script needs to show the value below the pointer: each value as a byte, 255 for unknown."""
     parts = np.clip(np.nan_to_num(shown.values / scale) * 250, 0, 254).astype(np.uint8)
     parts[np.isnan(shown.values)] = 255
     return {

@@ -1,6 +1,7 @@
 """A heat map in a terminal. One hot row among hundreds is seen: rows that share a line show the highest of them.
 
-With colours, a line holds two rows (the upper and the lower half of its characters). Without, shades or digits do.
+With colours, a line holds two rows (the upper and the lower half of its characters). Without, shades or digits do; the
+same shades are under the colours, for whoever copies them out of the terminal.
 What is unknown is a dim dot on the terminal's own background, which no value looks like.
 """
 
@@ -15,10 +16,11 @@ from rich.text import Text
 from necroscope.clock import NS
 from necroscope.quantity import count, plural, span
 from necroscope.query.cores.grid import Grid, Mark
+from necroscope.query.cores.hottest import HotRow, hottest
 from necroscope.show.caption import Caption, utc
 from necroscope.show.cells import cut, listed, padded, stacked
 from necroscope.show.heatmap.coarse import Stretch, coarse, group_label
-from necroscope.show.heatmap.hottest import Hot, hottest, percent, scale_of
+from necroscope.show.heatmap.scale import percent, scale_of
 from necroscope.show.plain import plain
 from necroscope.show.shade import LEVELS, Depth, heat_terminal, level_of
 from necroscope.show.ticks import time_label, time_ticks
@@ -81,7 +83,8 @@ def _scale_line(scale: float, depth: Depth, digits: bool, width: int) -> Text:
         line.append(DIGITS if digits else "".join(shade * 4 for shade in SHADES))
     else:
         for level in range(0, LEVELS, 2):
-            line.append(" ", style=f"on {heat_terminal(level, depth)}")
+            colour = heat_terminal(level, depth)
+            line.append(shade_of(level / (LEVELS - 1)), style=f"{colour} on {colour}")
     line.append(f" {percent(scale)}   {UNKNOWN}{'' if depth == 'none' else ' or no colour'}: not known")
     line.truncate(width)
     return line
@@ -137,15 +140,18 @@ def _append_colours(
 
 
 def _cell(top: float, bottom: float, depth: Depth, last: bool) -> tuple[str, str]:
-    """Character and style of two values above each other."""
+    """Character and style of two values above each other. Copied without its colours, it still says how high they are:
+    a shade for both, or a block in the half of the higher one."""
     if math.isnan(top) and math.isnan(bottom):
         return UNKNOWN, "dim"
     upper, lower = (None if math.isnan(one) else heat_terminal(level_of(one), depth) for one in (top, bottom))
     if upper == lower:
-        return " ", f"on {upper}"
+        return shade_of(max(top, bottom)), f"{upper} on {upper}"
     if upper is None:
         return "▄", f"{lower}"
-    return "▀", upper if lower is None or last else f"{upper} on {lower}"
+    if lower is None or last:
+        return "▀", upper
+    return ("▀", f"{upper} on {lower}") if top > bottom else ("▄", f"{lower} on {upper}")
 
 
 # -- time, marks, figures --------------------------------------------------------------------------------------
@@ -180,11 +186,11 @@ def _carets(groups: Sequence[tuple[int, Sequence[Mark]]], gutter: int, width: in
 
 
 def _mark_lines(groups: Sequence[tuple[int, Sequence[Mark]]], shown: Grid, width: int, most: int) -> Iterator[Text]:
-    told = [(number, mark) for number, (_, group) in enumerate(groups, 1) for mark in group]
-    for number, mark in told[:most]:
+    numbered = [(number, mark) for number, (_, group) in enumerate(groups, 1) for mark in group]
+    for number, mark in numbered[:most]:
         yield _mark_line(number, mark, shown, width)
-    if len(told) > most:
-        yield Text(cut(f"… and {count(len(told) - most)} more", width), style="dim")
+    if len(numbered) > most:
+        yield Text(cut(f"… and {count(len(numbered) - most)} more", width), style="dim")
 
 
 def _mark_line(number: int, mark: Mark, shown: Grid, width: int) -> Text:
@@ -195,7 +201,7 @@ def _mark_line(number: int, mark: Mark, shown: Grid, width: int) -> Text:
     return line
 
 
-def _hottest(rows: Sequence[Hot], grid: Grid, width: int) -> Iterator[Text]:
+def _hottest(rows: Sequence[HotRow], grid: Grid, width: int) -> Iterator[Text]:
     if not rows or len(grid.rows) < 2:
         return
     name = min(max(len(plain(hot.row)) for hot in rows), max(8, width - 48))

@@ -1,4 +1,4 @@
-"""A scan as a person reads it: the verdict first, then what was counted, each finding, and what could not be seen.
+"""A scan as a person reads it: the verdict first, then each finding, what was counted, and what could not be seen.
 
 Text of the node goes in as `Text`, never as markup, and unprintable characters are written out.
 """
@@ -26,12 +26,12 @@ _MAX_ROWS = 5
 
 
 def print_scan(report: ScanReport, console: Console) -> None:
-    """The whole report."""
+    """The whole report: what is wrong comes before what was counted."""
     _print_head(report, console)
-    if report.census is not None:
-        _print_census(report.census, console)
     for finding in report.diagnosis.findings:
         _print_finding(finding, console)
+    if report.census is not None:
+        _print_census(report.census, console)
     _print_unseen(report, console)
 
 
@@ -56,7 +56,8 @@ def _verdict(report: ScanReport) -> Text:
     worst = next(((level, number) for level, number in totals if number and level != "info"), None)
     if worst is None:
         if report.inconclusive:
-            return Text("inconclusive: zombies could not be counted, nothing else was found wrong", style="bold yellow")
+            blind = " and ".join(report.blind)
+            return Text(f"inconclusive: {blind}; nothing else was found wrong", style="bold yellow")
         skipped = len(report.diagnosis.skipped)
         if skipped:
             return Text(f"nothing wrong found, but {plural(skipped, 'check')} could not be made", style="bold green")
@@ -99,7 +100,7 @@ def _growth(census: Census) -> str:
     rate = count(census.growth_per_hour)
     if census.growth_basis == "measured":
         return f" · growing by {rate} an hour, measured"
-    return f" · {rate} an hour {'born lately' if census.growth_basis == 'ages' else 'on average since boot'}"
+    return f" · {rate} an hour {'created recently' if census.growth_basis == 'ages' else 'on average since boot'}"
 
 
 def _family_line(family: Family, width: int) -> Text:

@@ -49,9 +49,14 @@ class Known:
     roles: Mapping[str, str] = field(default_factory=dict)
 
 
+def outcome(verdict: Verdict) -> tuple[str, str]:
+    """The outcome in capitals, and its style in a terminal."""
+    return _INCONCLUSIVE if verdict.inconclusive else _FOUND[verdict.verdict]
+
+
 def headline(verdict: Verdict) -> Text:
     """The outcome, and the kind of the cause."""
-    words, style = _INCONCLUSIVE if verdict.inconclusive else _FOUND[verdict.verdict]
+    words, style = outcome(verdict)
     kind = f"  {plain(verdict.cause.kind)}" if verdict.cause is not None else ""
     return Text.assemble((words, style), (kind, "bold"))
 
@@ -114,7 +119,7 @@ def _pid(process: ProcessRef) -> str:
 
 
 def _mechanism(verdict: Verdict, known: Known) -> str:
-    """The mechanism with the number that tells most: of what has accumulated, else of what confirms it."""
+    """The mechanism with its most telling number: of what has accumulated, else of what confirms it."""
     link, cause = link_of(verdict, "mechanism"), verdict.cause
     if link is None or cause is None:
         return ""

@@ -44,7 +44,7 @@ def _cut(line: Text, width: int) -> Text:
 
 
 def _answer(verdict: Verdict, known: Known, width: int) -> Iterator[Text]:
-    """Without the sentences that links tell."""
+    """Without the sentences that are in the links."""
     for about, line in answer(verdict, known).items():
         if about in ("on-core", "confidence"):
             yield from _wrapped(line.plain, width)

@@ -32,7 +32,7 @@ def why_document(verdict: Verdict, version: Version = 2) -> dict[str, Any]:
 
 
 def why_all_document(groups: Sequence[Group], notes: Sequence[str] = (), version: Version = 2) -> dict[str, Any]:
-    """`necroscope.why-all/2`, or `/1`. `notes` tell what of the recording could not be read."""
+    """`necroscope.why-all/2`, or `/1`. `notes`: what of the recording could not be read."""
     listed = [
         {"symptoms": [_symptom(one) for one in group.symptoms], **_verdict(group.verdict, version)} for group in groups
     ]

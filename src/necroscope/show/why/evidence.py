@@ -19,7 +19,7 @@ _LINES_MOST = 6
 
 
 def evidence(verdict: Verdict, width: int) -> Iterator[RenderableType]:
-    """Every link but those that are told as not ruled out."""
+    """Every link but those that are listed as not ruled out."""
     made = (one for one in verdict.links if one.kind != "not-ruled-out")
     for number, link in enumerate(made, 1):
         yield Text()

@@ -13,6 +13,7 @@ from necroscope.show.cells import cut
 from necroscope.show.plain import plain
 from necroscope.show.why.answer import Known, root_cause
 from necroscope.show.why.layout import WIDEST, indented, put, sentence
+from necroscope.vocabulary.event import short_id
 from necroscope.vocabulary.verdict import Complaint, Group
 
 
@@ -21,7 +22,7 @@ def print_groups(groups: Sequence[Group], console: Console, known: Known, notes:
     if groups:
         put(console, _all(groups, known, min(console.width, WIDEST)))
     elif notes:
-        said = "No symptom is in what can be read of the recording: whether there was one cannot be told."
+        said = "The readable part of the recording holds no symptom: whether there was one cannot be told."
         put(console, [Text(said, style="bold yellow")])
     else:
         put(console, [Text("No symptom was recorded.", style="bold green")])
@@ -61,7 +62,7 @@ def _group(group: Group, known: Known, span: tuple[int, int], width: int) -> Ite
     yield Text(f"  {cut(kinds, width - 2)}", style="dim")
     last = group.verdict.symptom or group.symptoms[-1]
     if last.id is not None:
-        yield Text(f"  necroscope why --event {last.id}", style="green")
+        yield Text(f"  necroscope why --event {short_id(last.id)}", style="green")
 
 
 def _timeline(symptoms: Sequence[Complaint], span: tuple[int, int], cells: int) -> str:

@@ -15,7 +15,7 @@ from necroscope.store.write.writer import Writer
 from necroscope.vocabulary.case import Run, Wait
 from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.model import ProcessUse, Sample
-from stage.incident import SMAPS, Played, at, nic_reset
+from stage.incident import SMAPS, Played, at, walked
 from stage.reading import around, complaint, reader
 
 
@@ -39,11 +39,7 @@ def _read(
 
 @pytest.fixture
 def node() -> Played:
-    made = Played(2, 120)
-    made.usual()
-    made.does(1, 60, 66, 1.0, "walker", 9, frames=SMAPS, mode="system")
-    nic_reset(made, 70)
-    return made
+    return walked()
 
 
 def _job(run_delay_s: float, second: float = 68, pid: int = 5, cgroup: str = "/jobs/one") -> tuple[float, ProcessUse]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from perf import recorded
 
 from necroscope.errors import BadInput
-from necroscope.record.imports.imported_files import How, import_file
+from necroscope.record.imports.file_importers import How, import_file
 from necroscope.sense.host import Host
 from necroscope.sense.importers.perf_script.timeless import LOST, TimelessScript
 from necroscope.sense.importers.sniff import kind_of

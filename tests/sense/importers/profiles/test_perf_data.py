@@ -24,6 +24,8 @@ from necroscope.sense.perf.format.attrs import plain_name
 from necroscope.sense.perf.rows import CgroupEvent, Row, TaskBatch
 from necroscope.sense.perf.samples import SampleBatch
 
+pytestmark = pytest.mark.slow
+
 ALL = (*recorded.FILES, *recorded.STREAMS)
 
 

@@ -127,13 +127,13 @@ def test_our_own_export_comes_back(tmp_path: Path) -> None:
     pytest.importorskip("google.protobuf")
     import numpy as np
 
-    from necroscope.query.samples.sample_counts import Ledger, Task
+    from necroscope.query.samples.sample_counts import SampleCounts, Task
     from necroscope.show.export.pprof import parts
 
     rows = (np.array([0, 0]), np.array([0, 1]), np.array([0, 0]), np.array([3, 4]), np.array([30.0, 40.0]))
     stacks = ("main\x1fapp\x1eread\x1f[kernel]\x1e", "main\x1fapp\x1e[unknown]\x1flibc.so.6\x1e")
-    ledger = Ledger(((AT_NS, AT_NS + 9),), (Task(5, 6, "worker", "/a"),), stacks, *rows, event="cpu-clock")
-    data = b"".join(part.SerializeToString() for part in parts(ledger))
+    counts = SampleCounts(((AT_NS, AT_NS + 9),), (Task(5, 6, "worker", "/a"),), stacks, *rows, event="cpu-clock")
+    data = b"".join(part.SerializeToString() for part in parts(counts))
     batches, _ = read(tmp_path, gzip.compress(data))
     assert [(line[0], line[1], line[2], line[5]) for line in recorded.samples(batches)] == [
         ("worker", 5, 6, 3),

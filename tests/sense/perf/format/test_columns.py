@@ -6,6 +6,7 @@ import struct
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from necroscope.sense.perf.format.attrs import EventAttr, Events
 from necroscope.sense.perf.format.columns import events_of_samples, extracted
 from necroscope.sense.perf.format.layout import BRANCH_COUNTERS, BRANCH_HW_INDEX, Read, Sample, Type
 from necroscope.sense.perf.format.walk import walk
+
+pytestmark = pytest.mark.slow
 
 u64 = st.integers(0, 2**64 - 1)
 u32 = st.integers(0, 2**32 - 1)

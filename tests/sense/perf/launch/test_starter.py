@@ -19,6 +19,8 @@ from necroscope.sense.perf.launch.starter import PerfStarter
 from stage import perf_shim
 from stage.perf_shim import OLDER, Refusal, Shim, asked
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Node:

@@ -10,7 +10,7 @@ from necroscope.clock import NS
 from necroscope.query.case.surroundings import AFTER_NS, BEFORE_NS, Surroundings
 from necroscope.query.cores.core_time import CoreTime
 from necroscope.query.cores.starved import runs
-from necroscope.query.profile.baseline import NEARER, spread
+from necroscope.query.profile.baseline import away_from, spread
 from necroscope.vocabulary.case import Run
 from necroscope.vocabulary.event import Window
 from necroscope.vocabulary.model import MODES
@@ -32,11 +32,9 @@ def quiet_windows(around: Surroundings, run: Run, most: int = _MOST) -> list[Win
     symptoms = [*around.symptoms_ns, around.symptom.at_ns]
     limits = [(max(around.near[0], around.recorded[0]), min(around.near[1], around.recorded[1]))]
     bad = _not_quiet(around, run, symptoms)
-    for before, after in NEARER:
-        far = [(at - before, at + after) for at in symptoms]
-        found = spread(limits, [*bad, *far], length, most)
-        if len(found) >= _FEW:
-            return found
+    found = away_from(symptoms, limits, bad, length, most, _FEW)
+    if len(found) >= _FEW:
+        return found
     found = spread(limits, bad, length, most)
     return found if len(found) >= _FEW else spread(limits, bad, round(_SHORTEST_S * NS), most)
 

@@ -14,7 +14,7 @@ _Shares = tuple[float | None, ...]
 
 
 def strip_of(close: CoreTime, at_ns: int, cpu: int) -> Strip:
-    """The core around a moment; seconds that no counter tells of are None."""
+    """The core around a moment; seconds that no counter covers are None."""
     from_ns = (at_ns // NS - BEFORE_S) * NS
     busy, system = _by_second(close.of(frozenset({cpu})), from_ns)
     return Strip(cpu, from_ns, busy, system, _by_second(close, from_ns)[0])

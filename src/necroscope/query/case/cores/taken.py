@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from necroscope.clock import NS
 from necroscope.query.case.starvation.contexts import context_of
-from necroscope.query.samples.counting import keep
-from necroscope.query.samples.sample_counts import Ledger
+from necroscope.query.samples.counting import count_samples
+from necroscope.query.samples.sample_counts import SampleCounts
 from necroscope.query.samples.sample_time import timed
 from necroscope.query.select import Select
 from necroscope.sense.perf.event_names import is_time
@@ -31,11 +31,11 @@ def taken(snapshot: Snapshot, cpu: int, window: Window, most: int = 2) -> list[W
     seconds = range(window[0] // NS, window[1] // NS + 1)
     windows = [(second * NS, second * NS + NS - 1) for second in seconds]
     select = Select(windows[0], cpus=frozenset({cpu}))
-    ledger = keep(windows, timed(snapshot, select, others=windows[1:], notes=[]))
-    if not ledger.task.size or not is_time(ledger.event):
+    counts = count_samples(windows, timed(snapshot, select, others=windows[1:], notes=[]))
+    if not counts.task.size or not is_time(counts.event):
         return []
-    ledger = ledger.without(idle(ledger.stacks))
-    found = [one for shares in _shares(ledger) for one in _of_one(shares)]
+    counts = counts.without(idle(counts.stacks))
+    found = [one for shares in _shares(counts) for one in _of_one(shares)]
     kept: list[tuple[int, int]] = []
     for _, low, high in sorted(found, reverse=True):
         if all(high < a or low > b for a, b in kept):
@@ -43,17 +43,17 @@ def taken(snapshot: Snapshot, cpu: int, window: Window, most: int = 2) -> list[W
     return [(windows[low][0], windows[high][1]) for low, high in kept[:most]]
 
 
-def _shares(ledger: Ledger) -> list[F64s]:
+def _shares(counts: SampleCounts) -> list[F64s]:
     """For each process name and each cgroup: its share of the core in every second."""
-    contexts = [context_of(text) for text in ledger.stacks]
+    contexts = [context_of(text) for text in counts.stacks]
     found = []
     for key in ("comm", "cgroup"):
         labels: dict[str, int] = {}
-        of_row = np.empty(ledger.task.size, np.int64)
-        for row, (task, stack) in enumerate(zip(ledger.task.tolist(), ledger.stack.tolist(), strict=True)):
-            name = contexts[stack] or f"={getattr(ledger.tasks[task], key)}"
+        of_row = np.empty(counts.task.size, np.int64)
+        for row, (task, stack) in enumerate(zip(counts.task.tolist(), counts.stack.tolist(), strict=True)):
+            name = contexts[stack] or f"={getattr(counts.tasks[task], key)}"
             of_row[row] = labels.setdefault(name, len(labels))
-        weight = ledger.by(of_row, len(labels))[1] / NS
+        weight = counts.by(of_row, len(labels))[1] / NS
         found += [weight[number] for name, number in labels.items() if name not in ("=", "=/")]
     return found
 

@@ -25,15 +25,15 @@ def read_callers(store: Store, run: Run, quiet: Sequence[Window], names: Names) 
 def callers_in(profile: Profile, names: Names) -> Callers:
     """Who called them in a profile, the longest in the first window first. Interrupts and the kernel's own threads are
     nobody's."""
-    ledger = profile.ledger
-    called = [_called(text, names) for text in ledger.stacks]
+    counts = profile.counts
+    called = [_called(text, names) for text in counts.stacks]
     found: dict[tuple[str, str, tuple[str, ...]], _Called] = {}
     for task, stack, window, weight in zip(
-        ledger.task.tolist(), ledger.stack.tolist(), ledger.window.tolist(), ledger.weight.tolist(), strict=True
+        counts.task.tolist(), counts.stack.tolist(), counts.window.tolist(), counts.weight.tolist(), strict=True
     ):
         if not called[stack]:
             continue
-        who = ledger.tasks[task]
+        who = counts.tasks[task]
         if not is_the_kernels(who.comm, (who.cgroup,)):
             one = found.setdefault((who.comm, who.cgroup, called[stack]), _Called())
             one.add(who.pid, window == 0, weight * profile.per_weight)

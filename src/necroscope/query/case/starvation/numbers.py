@@ -49,7 +49,7 @@ _SMALL = 1e-3
 
 
 def numbers_of(signals: Mapping[str, list[Series]], run: Run, quiet: Sequence[Window]) -> Numbers:
-    """Every number that signals tell of a run."""
+    """Every number of a run that comes from signals."""
     found: Numbers = {}
     for name, series in signals.items():
         if name in _OF_CORE or name == KERNEL:

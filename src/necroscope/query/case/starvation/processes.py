@@ -1,4 +1,4 @@
-"""What looks at the processes of a node tell around a symptom: how long they waited for a core, and their cgroups."""
+"""What is known of a node's processes around a symptom: how long they waited for a core, and their cgroups."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,15 +11,14 @@ from necroscope.query.case.beginnings import recorder_at
 from necroscope.query.case.cores.choice import MOST, chosen, clipped, looked_through, parts_of
 from necroscope.query.case.cores.quiet import quiet_windows
 from necroscope.query.case.cores.strip import strip_of
+from necroscope.query.case.fixed_store import FixedStore
 from necroscope.query.case.recorder_notes import starts_in
 from necroscope.query.case.starvation.callers import read_callers
-from necroscope.query.case.starvation.core_speed import speed_of
+from necroscope.query.case.starvation.core_numbers import speed_of, usual_modes
 from necroscope.query.case.starvation.line_up import Bounds, line_up, with_cgroups
-from necroscope.query.case.starvation.mode_shares import usual_modes
 from necroscope.query.case.starvation.numbers import KERNEL, SIGNALS, Numbers, numbers_of
 from necroscope.query.case.starvation.processes import LOOK_NS, Processes
 from necroscope.query.case.starvation.quotas import THROTTLED, quotas_of, stopped_most
-from necroscope.query.case.starvation.signals import Signals
 from necroscope.query.case.starvation.waits import Quotas, longest_share, waits_for
 from necroscope.query.case.surroundings import Surroundings
 from necroscope.query.case.wanted import Names, Orders
@@ -28,11 +27,12 @@ from necroscope.query.profile.profile import profile
 from necroscope.query.samples.kept_samples import keeping
 from necroscope.query.sealed import damaged
 from necroscope.query.select import Select
+from necroscope.query.series import Series, series_of
 from necroscope.vocabulary.case import Callers, LineUp, Run, Starvation, Wait
 from necroscope.vocabulary.event import Window
 
 _SHORT = Bounds(suspects=4, stacks=0, everybody=0)
-# Counters tell rates of quiet times before a run.
+# Counters give the rates of quiet times before a run.
 _COUNTED_BEFORE_NS, _COUNTED_AFTER_NS = 640 * NS, 100 * NS
 _OOM_BEFORE_NS, _OOM_AFTER_NS = 5 * NS, 30 * NS
 _OOM = "oom-kill"
@@ -53,6 +53,24 @@ def _windows(looked: Iterable[_Looked]) -> list[Window]:
     return [window for one in looked for window in (one.run.window, *one.quiet)]
 
 
+class _Signals:
+    """Named signals of one window of the recording, read when one is first asked for."""
+
+    def __init__(self, store: FixedStore, names: Sequence[str], window: Window, notes: list[str]) -> None:
+        self._store, self._names, self._window, self._notes = store, tuple(names), window, notes
+        self._read: dict[str, list[Series]] | None = None
+
+    def every(self) -> dict[str, list[Series]]:
+        """All of them, by name; what was not recorded is absent."""
+        if self._read is None:
+            self._read = series_of(self._store.snapshot(self._window), self._names, self._window, self._notes)
+        return self._read
+
+    def named(self, name: str) -> list[Series]:
+        """One signal, of every set of labels."""
+        return self.every().get(name, [])
+
+
 class StarvationReader:
     """Reads starved cores around one symptom; what several of them need is read once. `short`: who was on them and who
     waited, and neither stacks nor numbers."""
@@ -62,7 +80,7 @@ class StarvationReader:
         self._names = Names(orders.functions)
         low, high = around.lookback
         counted = max(around.near[0], low - _COUNTED_BEFORE_NS), min(around.near[1], high + _COUNTED_AFTER_NS)
-        self._signals = Signals(around.store, (THROTTLED,) if short else SIGNALS, counted, around.notes)
+        self._signals = _Signals(around.store, (THROTTLED,) if short else SIGNALS, counted, around.notes)
         looked = around.near[0], around.near[1] + LOOK_NS
         self._processes = Processes(around.store, looked, around.notes)
 
@@ -144,7 +162,7 @@ class StarvationReader:
 
     def _oom_events(self, run: Run) -> int:
         low, high = run.from_ns - _OOM_BEFORE_NS, run.to_ns + _OOM_AFTER_NS
-        return sum(one.kind == _OOM and low <= one.at_ns <= high for one in self._around.told)
+        return sum(one.kind == _OOM and low <= one.at_ns <= high for one in self._around.events)
 
     def _elsewhere_idle(self, run: Run) -> float | None:
         """Idle share of the other cores meanwhile; None where there are none, or nobody counted."""
@@ -162,7 +180,7 @@ class StarvationReader:
     def _own(self) -> frozenset[int | None]:
         """Recorders that began near the symptom."""
         around = self._around
-        return frozenset(one.pid for one in starts_in(around.told, around.symptom.at_ns))
+        return frozenset(one.pid for one in starts_in(around.events, around.symptom.at_ns))
 
     @cached_property
     def _quotas(self) -> Quotas:

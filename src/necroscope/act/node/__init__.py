@@ -1,0 +1,1 @@
+"""The doors through which `act` reads and changes a node: units, paths, containers, memory, processes."""

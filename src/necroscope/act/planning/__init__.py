@@ -1,0 +1,1 @@
+"""From a verdict, a finding or a name to a plan. Reads the node, changes nothing."""

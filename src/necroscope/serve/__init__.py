@@ -1,0 +1,1 @@
+"""The page and its API over a recording: what `query` computes and `explain` judges, over HTTP, read-only."""

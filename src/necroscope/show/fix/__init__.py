@@ -1,0 +1,1 @@
+"""What `fix` would do, did, and undid: text and JSON."""

@@ -1,0 +1,1 @@
+"""A validation as text and as a JSON document."""
