@@ -14,7 +14,7 @@ from necroscope.explain.known import Known
 from necroscope.explain.unreported import held_cores, somebody_waited
 from necroscope.query.case.beginnings import boots
 from necroscope.query.case.fixed_store import FixedStore
-from necroscope.query.case.symptom import may_be_starvation
+from necroscope.query.case.symptom import latest_of
 from necroscope.query.extent import extent_of
 from necroscope.query.remembered import remembering
 from necroscope.query.sealed import again
@@ -101,10 +101,9 @@ class _Reading:
             return facts
         told = self._reader.symptoms(day)
         facts = replace(facts, long_before=told, long_s=(day[1] - day[0]) / NS)
-        last = next((one for one in reversed(told) if may_be_starvation(one.kind) or one.noticed), None)
-        if last is None:
+        if not told:
             return facts
-        case = self._known.case(self._store, last, self._recorded, others=False)
+        case = self._known.case(self._store, latest_of(told), self._recorded, others=False)
         verdict = self._known.verdict(case)
         return replace(facts, cause=verdict.cause, at_symptom=_at_symptom(verdict, case.boots), boots=case.boots)
 

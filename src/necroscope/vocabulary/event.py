@@ -41,6 +41,9 @@ SHORT_ID = 7
 SYMPTOM_SOURCES = ("kmsg", "dmesg", "journal", "ray", "mark")
 """Who tells of trouble, among the sources of events: others, in their words."""
 
+CHANGE_KINDS = frozenset({"change", "fix", "deploy", "rollback", "reboot"})
+"""Kinds of marks that tell of an intervention: whatever their words say, nothing went wrong by them."""
+
 _BASIC = ("at_ns", "kind", "source", "subject", "text", "uncertainty_ns")
 _basic, _typed = attrgetter(*_BASIC), attrgetter(*TYPED)
 

@@ -123,3 +123,8 @@ def test_what_a_complaint_names_are_the_fields_of_its_event() -> None:
     assert (made.cpu, made.queue, made.device, made.subject, made.uncertainty_ns) == (3, 1, "eth0", "eth0", 7)
     assert (made.text, made.id) == ("TX q 9 napi CPU: 9 (×2)", said.id)
     assert (complaint(Event(5, "nic-reset", "kmsg", "cpu4", "CPU#4")).cpu) is None
+
+
+@pytest.mark.parametrize(("kind", "suffers"), [("change", False), ("fix", False), ("mark", True), ("job-failed", True)])
+def test_a_mark_of_an_intervention_is_no_symptom_whatever_its_words(kind: str, suffers: bool) -> None:
+    assert is_symptom(Event(0, kind, "mark", text="killed the process that crashed")) == suffers

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from necroscope.lab.actors.actors import Actor
 from necroscope.lab.actors.leaks import leaked_before
 from necroscope.lab.actors.walkers import PAST, episodes, reader_below, walk_scenario
 from necroscope.lab.actors.zombie_count import zombies_below
@@ -14,6 +17,11 @@ from necroscope.lab.stage import Stage
 
 def play(stage: Stage) -> Truth:
     """A unit that leaves a file behind and dies, thousands of times before the recording and on during it."""
+    return incident(stage)
+
+
+def incident(stage: Stage, afterwards: Callable[[Actor], None] = lambda walker: None) -> Truth:
+    """The incident; `afterwards` is what somebody does about the walker while it is recorded."""
     node_name = stage.name("node")
     node = stage.systemd(node_name)
     top, unit = stage.cgroup(node_name), stage.name("unit")
@@ -24,6 +32,7 @@ def play(stage: Stage) -> Truth:
     stage.echo()
     with stage.recording():
         episodes(stage, walker)
+        afterwards(walker)
         restarts = int(node.show(unit, "NRestarts"))
         stage.report.happened.update(restarts=restarts, zombies=zombies_below(top) or 0, leaked_before=past)
     return Truth("zombie-memcg", Subject("unit", unit), walker.name, walker.pid, stage.cpu)

@@ -8,7 +8,9 @@ something went wrong.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from typing import TypeVar
 
 from necroscope.clock import NS, iso
 from necroscope.errors import DAMAGE_HINT, Unavailable
@@ -19,10 +21,12 @@ from necroscope.query.sealed import damaged
 from necroscope.sense.log.symptoms import catalogue
 from necroscope.store.format.tables import EVENTS
 from necroscope.store.read.reader import Snapshot
-from necroscope.vocabulary.event import SYMPTOM_SOURCES, Event, Window, event_of
+from necroscope.vocabulary.event import CHANGE_KINDS, SYMPTOM_SOURCES, Event, Window, event_of
 from necroscope.vocabulary.event_sentence import sentence
 from necroscope.vocabulary.symptom_kind import Kind
 from necroscope.vocabulary.verdict import ASKED, NOTICED, Complaint
+
+S = TypeVar("S", Event, Complaint)
 
 EVER: Window = (0, (1 << 63) - 1)
 _NEAR_NS = 60 * NS
@@ -45,9 +49,9 @@ _DID_NOT = re.compile(
 )
 _NONE = re.compile(r"\s*(?:[:=]\s*|\s)(?:0|none|no|nil)\b(?![.:]\d)", re.IGNORECASE)
 # Kinds of marks that report progress, whatever their words are.
-_PROGRESS = frozenset(
-    {"job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint", "deploy", "fix"}
-)
+_PROGRESS = CHANGE_KINDS | {
+    *("job-started", "job-finished", "job-succeeded", "job-progress", "job-resumed", "checkpoint"),
+}
 
 
 @cache
@@ -127,10 +131,15 @@ def choose(
     within = [one for one in found if recorded[0] <= one.at_ns and one.uncertainty_ns <= _MOST_UNCERTAIN_NS]
     if not within:
         return complaint(found[-1]) if found else None
-    # What the kernel said comes before what somebody noticed afterwards, when both are about the same moment.
-    last = within[-1]
-    same = [one for one in within if last.at_ns - one.at_ns <= _SAME_MOMENT_NS and one.source not in NOTICED]
-    return complaint(same[-1] if same and last.source in NOTICED else last)
+    return complaint(latest_of(within))
+
+
+def latest_of(found: Sequence[S]) -> S:
+    """The latest of some symptoms, oldest first. What the kernel said comes before what somebody noticed afterwards,
+    when both are about the same moment."""
+    last = found[-1]
+    same = [one for one in found if last.at_ns - one.at_ns <= _SAME_MOMENT_NS and one.source not in NOTICED]
+    return same[-1] if same and last.source in NOTICED else last
 
 
 def complaint(event: Event) -> Complaint:

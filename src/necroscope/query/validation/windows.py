@@ -11,10 +11,8 @@ from necroscope.query.rows import rows_of
 from necroscope.query.series import series_of
 from necroscope.store.read.reader import Snapshot, Store
 from necroscope.vocabulary.conclusions.validation import Change
-from necroscope.vocabulary.event import Window
+from necroscope.vocabulary.event import CHANGE_KINDS, Window
 
-CHANGES = frozenset({"change", "fix", "deploy", "rollback", "reboot"})
-"""Kinds of marks that tell of an intervention: the latest one is the change, where none is named."""
 SETTLE_NS = 5 * NS
 """What the change itself stirs up is over by then, as a rule."""
 PATIENCE_NS = 25 * NS
@@ -45,7 +43,7 @@ def change_of(snapshot: Snapshot, name: str) -> Change | None:
 def latest_change(snapshot: Snapshot) -> Change | None:
     """The latest mark of an intervention."""
     columns = ["at_ns", "kind", "source", "subject", "text"]
-    marks = rows_of(snapshot, "events", _EVER, columns, lambda row: _is_mark(row) and row["kind"] in CHANGES)
+    marks = rows_of(snapshot, "events", _EVER, columns, lambda row: _is_mark(row) and row["kind"] in CHANGE_KINDS)
     return Change(marks[-1]["at_ns"], f"{marks[-1]['kind']}: {marks[-1]['text']}") if marks else None
 
 
