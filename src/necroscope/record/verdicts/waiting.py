@@ -77,10 +77,6 @@ class Waiting:
             return False
         return self._put(Question(key, now_s + SETTLE_S, at_ns))
 
-    def next(self) -> Question | None:
-        """The one that is due first; a first question before one that was answered before."""
-        return min(self._questions, key=lambda one: (one.again, one.due_s), default=None) if self._questions else None
-
     def due(self, now_s: float) -> Question | None:
         """What may be asked now."""
         ready = [one for one in self._questions if one.due_s <= now_s]
