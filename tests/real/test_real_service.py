@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.bpf,
     pytest.mark.systemd,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(not shutil.which("perf"), reason="needs perf (Debian: linux-perf)"),
     needs("prometheus", "prometheus-alertmanager"),
 ]
@@ -140,7 +140,7 @@ def _quick_rules() -> str:
     text = (ROOT / "deploy/prometheus/rules.yaml").read_text("utf-8")
     text = re.sub(r"\b(for: )\d+m", r"\g<1>0s", text)
     text = text.replace("necroscope_memcg_zombies > 100", "necroscope_memcg_zombies > 20")
-    return re.sub(r"(\[|offset )(15m|5m|1h)", r"\g<1>25s", text)
+    return re.sub(r"(\[|offset )(15m|5m|1h)", r"\g<1>60s", text)
 
 
 @contextmanager
@@ -229,14 +229,15 @@ def test_an_incident_is_a_verdict_in_the_journal_and_an_alert(duty: Duty) -> Non
 
 
 def test_a_leaking_unit_is_named_by_an_alert_that_ends_when_it_is_stopped(duty: Duty) -> None:
+    """Zombies are named as often as a two-hundredth of a core allows: the patience is for nodes with many others."""
     duty.node.add_unit("leaky.service", leaky_unit())
     growing = lambda: _fired(duty, "NecroscopeZombiesGrowing", owner="leaky.service")  # noqa: E731
-    _wait(lambda: growing() == "firing", "the alert", 60)
+    _wait(lambda: growing() == "firing", "the alert", 200)
     looping = lambda: _fired(duty, "NecroscopeUnitCrashLooping", unit="leaky.service")  # noqa: E731
-    _wait(lambda: looping() == "firing", "the other alert", 30)
+    _wait(lambda: looping() == "firing", "the other alert", 60)
     duty.node.stop_unit("leaky.service")
-    _wait(lambda: growing() == "resolved", "its end", 90)
-    _wait(lambda: looping() == "resolved", "the other's end", 60)
+    _wait(lambda: growing() == "resolved", "its end", 200)
+    _wait(lambda: looping() == "resolved", "the other's end", 120)
 
 
 def test_scrapes_are_quick_and_the_counters_are_there(duty: Duty) -> None:

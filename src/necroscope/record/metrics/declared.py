@@ -44,7 +44,7 @@ SUMMED = (
     from_signal(_KNOWN["tcp_retransmitted_segments"]),
     from_signal(_KNOWN["tcp_timeouts"]),
     from_signal(_KNOWN["tcp_aborts"], ()),
-    from_signal(SEEN, most=32),
+    from_signal(SEEN, most=25),
     from_signal(_KNOWN["recorder_cpu_seconds"], most=6),
     from_signal(_KNOWN["recorder_rss_bytes"], most=6),
     from_signal(MEMORY),
