@@ -240,9 +240,10 @@ PAIRS: dict[str, Pair] = {
         (
             f"{_OPEN};open_last_lookups;lookup_open.isra.0;ext4_create;__ext4_new_inode",
             f"{_SYS};__x64_sys_unlink;do_unlinkat;evict;ext4_evict_inode",
-            f"{_OPEN};link_path_walk",
+            *(f"{_OPEN};link_path_walk",) * 2,
         ),
-        (f"{_OPEN};do_open;ext4_file_open",),
+        # opened over and over, and one in ten deleted: looking up is what takes the time
+        (f"{_SYS};__x64_sys_unlink;do_unlinkat;evict;ext4_evict_inode", *(f"{_OPEN};d_lookup;__d_lookup",) * 9),
         {"kernel_share": 0.9},
     ),
     "fsnotify-children": Pair(
@@ -268,7 +269,11 @@ PAIRS: dict[str, Pair] = {
         (f"{_READ};show_stat",),
     ),
     "kernel-symbols-read": Pair(
-        (f"{_READ};s_next;update_iter;kallsyms_expand_symbol.constprop.0",), (f"{_READ};s_show",)
+        (
+            f"{_READ};s_next;update_iter;kallsyms_expand_symbol.constprop.0",
+            *(f"{_READ};s_show;seq_printf;vsnprintf",) * 3,
+        ),
+        (f"{_READ};s_show;seq_printf;vsnprintf",),
     ),
     "writeback": Pair(
         (f"{_WORK};wb_workfn;wb_writeback;writeback_sb_inodes;__writeback_single_inode;do_writepages;ext4_writepages",),
@@ -380,6 +385,7 @@ PAIRS: dict[str, Pair] = {
         (
             f"{_SYS};netlink_dump;rtnl_dump_ifinfo;rtnl_fill_ifinfo;dev_get_stats",
             f"{_WORK};cleanup_net;fib_flush;fib_table_flush",
+            f"{_READ};fib_route_seq_show;seq_printf;vsnprintf",
         ),
         (f"{_SYS};netlink_dump;inet_diag_dump",),
     ),

@@ -2,6 +2,7 @@
 
 setting.py    what one setting is: its kind, its default, what it means
 settings.py   all of them, by section
+own_files.py  files that users add to a catalogue of ours
 reading.py    file and environment -> `Config`; whatever is not known is refused, with a suggestion
 """
 

@@ -174,6 +174,8 @@ class Priors:
     """Strength of kernel work that nothing names, then."""
     unnamed_waited: float = 0.75
     """Strength of kernel work that nothing names, with somebody who waited, and of interrupts."""
+    unnamed_path: float = 0.6
+    """Functions that so much of it went through are shown for kernel work that nothing names."""
 
     # -- rival: what else the numbers speak for ---------------------------------------------------------------
     rival_stands: float = 0.3

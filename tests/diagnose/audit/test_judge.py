@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from necroscope.config import CrashLoopLimits
-from necroscope.diagnose.audit import judge_all, load_roles
+from necroscope.diagnose.audit import judge_all, roles_of
 from necroscope.vocabulary.conclusions.audit import Audited, AuditFacts, Workload
 from stage.workloads import container, facts, looping, resting, running
 
-ROLES = load_roles(())
+ROLES = roles_of()
 KUBELET = "/var/lib/kubelet/config.yaml"
 ECS = "/etc/ecs/ecs.config"
 

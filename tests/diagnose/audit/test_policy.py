@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from necroscope.config import CrashLoopLimits
-from necroscope.diagnose.audit import judge_all, load_roles
+from necroscope.diagnose.audit import judge_all, roles_of
 from necroscope.diagnose.audit.policy import breaches, parse_policy, stale
 from necroscope.errors import BadInput
 from necroscope.show.audit.written import policy_toml
@@ -24,7 +24,7 @@ def rule(name: str, owner: str = "sre", reason: str = "metrics", review: str = "
 
 def node() -> tuple[Audited, ...]:
     units = facts(running("datadog-agent.service"), running("dbus.service"), resting("falco.service"))
-    return judge_all(units, load_roles(()), CrashLoopLimits())[0]
+    return judge_all(units, roles_of(), CrashLoopLimits())[0]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from necroscope.diagnose.audit.roles import BrokenRole, bare_image, load_roles, parse_roles
+from necroscope.diagnose.audit.roles import BrokenRole, bare_image, parse_roles, roles_of
+from necroscope.scan.role_files import load_roles
 from stage.workloads import container, running
 
 OWN = '[[roles]]\nid = "acme"\ntitle = "Acme agent"\nrole = "agent"\nunits = ["acme-*.service"]\n'
 
 
 def test_the_catalogue_has_roles_of_every_kind() -> None:
-    entries = load_roles(()).entries
+    entries = roles_of().entries
     assert len(entries) >= 60
     assert {one.role for one in entries} >= {"orchestrator", "agent", "exporter", "log-shipper", "security", "cloud"}
     assert len({one.id for one in entries}) == len(entries)
@@ -31,14 +32,14 @@ def test_the_catalogue_has_roles_of_every_kind() -> None:
     ],
 )
 def test_units_find_their_role(name: str, entry: str) -> None:
-    found = load_roles(()).of(running(name))
+    found = roles_of().of(running(name))
     assert found is not None
     assert found.id == entry
 
 
 def test_a_name_within_a_name_is_no_match() -> None:
-    assert load_roles(()).of(running("my-kubelet.service")) is None
-    assert load_roles(()).of(container("x", "registry.local/not-amazon-ecs-agent-at-all")) is None
+    assert roles_of().of(running("my-kubelet.service")) is None
+    assert roles_of().of(container("x", "registry.local/not-amazon-ecs-agent-at-all")) is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_a_broken_file_is_left_out_with_a_warning(text: str, tmp_path: Path) -> 
     (tmp_path / "broken.toml").write_text(text)
     roles = load_roles((tmp_path,))
     assert [one.where for one in roles.warnings] == [str(tmp_path / "broken.toml")]
-    assert roles.entries == load_roles(()).entries
+    assert roles.entries == roles_of().entries
 
 
 def test_errors_name_the_entry() -> None:

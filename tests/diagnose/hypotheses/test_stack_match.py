@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from necroscope.diagnose.hypotheses import catalogue
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
-from necroscope.diagnose.hypotheses.stack_match import Match, leaf_of, match, share_in, share_innermost
+from necroscope.diagnose.hypotheses.stack_match import Match, common_path, leaf_of, match, share_in, share_innermost
 from necroscope.vocabulary.case import Stack
 from stage.build_case import folded, stack
 from stage.cases import any_value
@@ -64,6 +64,23 @@ def test_within_and_without() -> None:
     assert _matches(one, "outer;walk")
     assert _matches(one, "walk") == []
     assert _matches(one, "outer;walk;but") == []
+
+
+def test_what_all_sorts_of_work_do_counts_in_company_only() -> None:
+    one = _one(functions=("remove",), beside=("find",), least_own=0.25, without=("other",), least_share=0.1)
+    (found,) = _matches(one, "a;remove", "a;find", "a;find", "a;other;find")
+    assert (found.share, found.functions, found.places) == (0.75, ("find", "remove"), frozenset({0, 1, 2}))
+    (alone,) = _matches(one, "a;remove", *["a;find"] * 4)
+    assert (alone.share, alone.functions) == (0.2, ("remove",))
+    assert _matches(one, *["a;find"] * 4) == []
+
+
+def test_the_path_that_most_samples_share_ends_where_they_part() -> None:
+    stacks = folded("in;call;read;show;print", "in;call;read;show;count", "in;call;read;show;print;pad", "in;call;read")
+    assert common_path(stacks, 0.6) == ("read", "show")
+    assert common_path(stacks, 0.5) == ("read", "show", "print")
+    assert common_path(folded("in;call"), 0.5) == ()
+    assert common_path((), 0.5) == ()
 
 
 def test_wildcards() -> None:

@@ -90,8 +90,7 @@ def audit(
 
 
 def _roles(folder: Path | None) -> Roles:
-    from necroscope.diagnose.audit import load_roles
-    from necroscope.diagnose.audit.roles import DEFAULT
+    from necroscope.scan.role_files import DEFAULT, load_roles
     from necroscope.show.plain import plain
 
     if folder is not None and not folder.is_dir():

@@ -10,6 +10,6 @@ baseline.py, policy.py against a golden image, and against what is allowed
 from __future__ import annotations
 
 from necroscope.diagnose.audit.judge import judge_all
-from necroscope.diagnose.audit.roles import Roles, load_roles
+from necroscope.diagnose.audit.roles import Roles, roles_of
 
-__all__ = ["Roles", "judge_all", "load_roles"]
+__all__ = ["Roles", "judge_all", "roles_of"]

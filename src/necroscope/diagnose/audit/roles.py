@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, get_args
 
 from necroscope.diagnose.hypotheses.catalogue import Warned
 from necroscope.vocabulary.conclusions.audit import Role, Workload
 
-DEFAULT = (Path("/etc/necroscope/roles.d"),)
-_FILE_BYTES = 1 << 20
 _HINT = "docs/audit.md describes the fields; the file is left out until it is mended"
 _TEXTS = ("id", "title", "role", "orchestrator")
 _LISTS = ("units", "images", "configured")
@@ -70,16 +67,15 @@ class BrokenRole(ValueError):
     """What is wrong with an entry."""
 
 
-def load_roles(folders: Sequence[Path] = DEFAULT) -> Roles:
-    """Those of the folders' `*.toml` files, the last file first, then ours."""
+def roles_of(files: Sequence[tuple[str, bytes]] = (), unread: Sequence[Warned] = ()) -> Roles:
+    """Those of users' files, by name and bytes, the last file first, then ours. A broken file is a warning."""
     own: list[tuple[RoleEntry, ...]] = []
-    warnings: list[Warned] = []
-    for folder in folders:
-        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else []:
-            try:
-                own.insert(0, _read(path))
-            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, BrokenRole) as error:
-                warnings.append(Warned(str(path), f"cannot be used: {error}", _HINT))
+    warnings = list(unread)
+    for name, data in files:
+        try:
+            own.insert(0, parse_roles(data.decode("utf-8")))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError, BrokenRole) as error:
+            warnings.append(Warned(name, f"cannot be used: {error}", _HINT))
     entries: dict[str, RoleEntry] = {}
     for one in (*(entry for file in own for entry in file), *_shipped()):
         entries.setdefault(one.id, one)
@@ -115,14 +111,6 @@ def _shipped() -> tuple[RoleEntry, ...]:
 @lru_cache(maxsize=4096)
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns)))
-
-
-def _read(path: Path) -> tuple[RoleEntry, ...]:
-    with path.open("rb") as file:
-        data = file.read(_FILE_BYTES + 1)
-    if len(data) > _FILE_BYTES:
-        raise BrokenRole(f"it is larger than {_FILE_BYTES:,} bytes")
-    return parse_roles(data.decode("utf-8"))
 
 
 def _entry(row: dict[str, Any], number: int) -> RoleEntry:

@@ -33,6 +33,8 @@ MECHANISM: dict[str, _Field] = _COMMON | {
     "leaves": values.names,
     "within": values.names,
     "without": values.names,
+    "beside": values.names,
+    "least_own": values.part,
     "least_share": values.part,
     "priority": values.priority,
     "role": values.one_of("culprit", "walker", "kernel"),

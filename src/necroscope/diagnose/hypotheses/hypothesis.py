@@ -131,11 +131,13 @@ class OrderedBy:
 class Hypothesis:
     """One entry of the catalogue.
 
-    A stack is of a mechanism when one of `functions` is in it or one of `leaves` is where it was, something of `within`
-    (if any) is in it too, and nothing of `without`; names may hold * and ?. `priority`: of two that the same samples
-    show, the more specific one has the higher. `same` are ids of hypotheses of which this is a part, or which are part
-    of this: it is no rival of theirs. `cause`: a rival that can itself be the cause. `nameless` stands for what no
-    other entry names. `source` is the file that it comes from, empty: ours.
+    A stack is of a mechanism when one of `functions` is in it or one of `leaves` is where it was, something of
+    `within` (if any) is in it too, and nothing of `without`; names may hold * and ?. Stacks with one of `beside`
+    are its as well where those alone have the share `least_own`: what all sorts of work do, and this one too.
+    `priority`: of two that the same samples show, the more specific one has the higher. `same` are ids of
+    hypotheses of which this is a part, or which are part of this: it is no rival of theirs. `cause`: a rival that
+    can itself be the cause. `nameless` stands for what no other entry names. `source` is the file that it comes
+    from, empty: ours.
     """
 
     id: str
@@ -147,6 +149,8 @@ class Hypothesis:
     leaves: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    least_own: float = 0.15
     least_share: float = 0.3
     priority: int = 50
     role: Role = "culprit"

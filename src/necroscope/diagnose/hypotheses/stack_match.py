@@ -9,13 +9,16 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
 from necroscope.vocabulary.case import Stack
 
 _MOST_FUNCTIONS = 8
+# Entry, dispatch and the call itself.
+_WAY_IN = 2
+_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +34,42 @@ class Match:
 
 def match(stacks: Sequence[Stack], known: Iterable[Hypothesis], see_through: frozenset[str]) -> list[Match]:
     """Hypotheses that hold at least their `least_share` of the weight; the highest priority first, then the largest."""
-    hypotheses = [one for one in known if one.functions or one.leaves]
     total = sum(one.weight for one in stacks)
-    weights: dict[str, float] = {}
-    counts: dict[str, dict[str, float]] = {}
-    places: dict[str, set[int]] = {}
-    for place, stack in enumerate(stacks):
-        if not stack.functions:
-            continue
-        present, leaf = frozenset(stack.functions), leaf_of(stack, see_through)
-        for one in hypotheses:
-            telling = _telling(one, present, leaf)
-            if telling:
-                weights[one.id] = weights.get(one.id, 0.0) + stack.weight
-                places.setdefault(one.id, set()).add(place)
-                seen = counts.setdefault(one.id, {})
-                for name in telling:
-                    seen[name] = seen.get(name, 0.0) + stack.weight
-    found = [
-        Match(one, weights[one.id] / total, _ordered(counts[one.id]), frozenset(places[one.id]))
-        for one in hypotheses
-        if one.id in weights and weights[one.id] >= one.least_share * total > 0
+    seen = [
+        (place, stack, frozenset(stack.functions), leaf_of(stack, see_through))
+        for place, stack in enumerate(stacks)
+        if stack.functions
     ]
+    found: list[Match] = []
+    for one in known:
+        if one.functions or one.leaves:
+            tally = _Tally()
+            for place, stack, present, leaf in seen:
+                tally.add(place, stack, _telling(one, present, leaf))
+            if one.beside and 0 < one.least_own * total <= tally.weight:
+                for place, stack, present, _ in seen:
+                    if place not in tally.places:
+                        tally.add(place, stack, _beside(one, present))
+            if tally.weight >= one.least_share * total > 0:
+                found.append(Match(one, tally.weight / total, _ordered(tally.counts), frozenset(tally.places)))
     return sorted(found, key=lambda one: (-one.hypothesis.priority, -one.share))
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The stacks of one hypothesis so far."""
+
+    weight: float = 0.0
+    counts: dict[str, float] = field(default_factory=dict)
+    places: set[int] = field(default_factory=set)
+
+    def add(self, place: int, stack: Stack, telling: Sequence[str]) -> None:
+        """A stack, by the functions that tell that it is the hypothesis's; none: it is not."""
+        if telling:
+            self.weight += stack.weight
+            self.places.add(place)
+            for name in telling:
+                self.counts[name] = self.counts.get(name, 0.0) + stack.weight
 
 
 def leaf_of(stack: Stack, see_through: frozenset[str]) -> str:
@@ -94,6 +110,25 @@ def _telling(one: Hypothesis, present: frozenset[str], leaf: str) -> list[str]:
     if not telling or (one.within and not named(one.within, present)) or named(one.without, present):
         return []
     return list(dict.fromkeys(telling))
+
+
+def _beside(one: Hypothesis, present: frozenset[str]) -> list[str]:
+    """The functions by which a stack belongs to the hypothesis in the company of its own."""
+    return [] if named(one.without, present) else named(one.beside, present)
+
+
+def common_path(stacks: Sequence[Stack], least: float) -> tuple[str, ...]:
+    """The innermost functions of the kernel that at least this share of the weight went through, outermost first;
+    empty: there are none beyond the way into the kernel that everybody takes."""
+    total = sum(one.weight for one in stacks)
+    weights: dict[str, float] = {}
+    depths: dict[str, float] = {}
+    for stack in stacks:
+        for depth, name in enumerate(stack.functions):
+            weights[name] = weights.get(name, 0.0) + stack.weight
+            depths[name] = max(depths.get(name, 0.0), depth)
+    common = [name for name, weight in weights.items() if weight >= least * total > 0 and depths[name] >= _WAY_IN]
+    return tuple(sorted(common, key=lambda name: (depths[name], -weights[name]))[-_STEPS:])
 
 
 def named(patterns: tuple[str, ...], names: frozenset[str]) -> list[str]:

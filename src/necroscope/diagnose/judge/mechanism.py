@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from necroscope.diagnose.hypotheses.catalogue import Catalogue
 from necroscope.diagnose.hypotheses.fact_checks import Judged, judge_facts
 from necroscope.diagnose.hypotheses.hypothesis import Hypothesis
-from necroscope.diagnose.hypotheses.stack_match import Match, match, share_in
+from necroscope.diagnose.hypotheses.stack_match import Match, common_path, match, share_in
 from necroscope.diagnose.priors import Priors
 from necroscope.quantity import share
 from necroscope.vocabulary.case import Suspect
@@ -185,7 +185,8 @@ def _nameless(suspect: Suspect, facts: Facts, catalogue: Catalogue, priors: Prio
     strength = _hog(suspect, facts, priors) if computes else _unnamed(suspect, facts, priors)
     if judged.refuted:
         strength = min(strength, priors.nobody)
-    return Weighed(entry, 1 - suspect.kernel if computes else suspect.kernel, (), judged, strength)
+    functions = () if computes else common_path(suspect.stacks, priors.unnamed_path)
+    return Weighed(entry, 1 - suspect.kernel if computes else suspect.kernel, functions, judged, strength)
 
 
 def _hog(suspect: Suspect, facts: Facts, priors: Priors) -> float:
