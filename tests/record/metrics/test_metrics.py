@@ -75,6 +75,15 @@ def test_zombies_by_owner_and_how_they_come() -> None:
     }
 
 
+def test_owners_that_only_have_zombies_take_no_place_of_those_that_leak() -> None:
+    metrics = Metrics({})
+    for zombies in (0.0, 30.0):
+        old = [Sample("memcg_zombies_family", 900.0, (f"/old-{number}",)) for number in range(40)]
+        leaky = Sample("memcg_zombies_family", zombies, ("/system.slice/leaky.service",))
+        metrics.looked([_look("zombie-names", *old, leaky)])
+    assert _of(metrics, "necroscope_zombies_born_total") == {("leaky.service",): 30.0}
+
+
 def test_owners_and_pods_of_paths() -> None:
     assert owner_of("/a/system.slice/leaky.service") == "leaky.service"
     assert owner_of("/docker/<id>") == "/docker/<id>"

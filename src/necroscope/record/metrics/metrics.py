@@ -185,8 +185,8 @@ class Metrics:
         before = self._owned.get(self._families_seen)
         largest_first = sorted(now, key=lambda owner: -now[owner])
         for owner in largest_first[: 4 * d.ZOMBIES_BORN.most]:
-            came = 0.0 if before is None else max(0.0, now[owner] - before.get(owner, 0.0))
-            if came > 0 or before is None:
+            came = 0.0 if before is None else now[owner] - before.get(owner, 0.0)
+            if came > 0:  # places are for those that leak, not for those that have zombies
                 self._count(d.ZOMBIES_BORN, came, owner)
         self._owned[self._families_seen] = dict(now)
 
