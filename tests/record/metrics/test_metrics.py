@@ -84,6 +84,14 @@ def test_owners_that_only_have_zombies_take_no_place_of_those_that_leak() -> Non
     assert _of(metrics, "necroscope_zombies_born_total") == {("leaky.service",): 30.0}
 
 
+def test_where_only_the_walk_counts_zombies_its_count_is_told() -> None:
+    metrics = Metrics({})
+    metrics.looked(
+        [_look("memcg", Sample("memcg_tracked", 986.0)), _look("zombie-names", Sample("memcg_zombies", 884.0))]
+    )
+    assert _of(metrics, "necroscope_memcg_zombies") == {(): 884.0}
+
+
 def test_owners_and_pods_of_paths() -> None:
     assert owner_of("/a/system.slice/leaky.service") == "leaky.service"
     assert owner_of("/docker/<id>") == "/docker/<id>"
