@@ -163,7 +163,7 @@ class Metrics:
                 self._owners((one.path, one.zombies) for one in record.by_parent)
 
     def _named(self, look: Look) -> None:
-        """Names from the kernel's memory say more than the cgroup above; within a namespace, only they count zombies."""
+        """Names from the kernel's memory say more than the cgroup above; in a namespace, only they count zombies."""
         self._sum(look.reading.samples)
         found = [(one.labels[0], one.value) for one in look.reading.samples if one.signal == "memcg_zombies_family"]
         if found:
