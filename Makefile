@@ -14,7 +14,7 @@ GUEST_PACKAGES := qemu-system-arm=qemu-system-aarch64 qemu-system-x86=qemu-syste
 HALF := tests/cli tests/diagnose tests/query
 UNIT = $(VENV)/bin/pytest -q -m unit --hypothesis-profile=check
 
-.PHONY: help setup demo check unit-1 unit-2 test test-kernels lint bench damage attack clean
+.PHONY: help setup demo check unit-1 unit-2 test test-kernels lint bench damage attack soak clean
 
 help:
 	@echo "make demo    make an incident on this kernel, record and explain it, clean up"
@@ -24,6 +24,7 @@ help:
 	@echo "make damage  flip 600 bits of a recording and lose each of its files: no answer may change in silence"
 	@echo "make bench   measure what is claimed; results in bench/RESULTS.md"
 	@echo "make attack  ten minutes of everything an unprivileged user can do to the recorder (as root)"
+	@echo "make soak    three hours of a recorder on duty under changing load (as root); soak.log is kept"
 	@echo "make setup   only install into $(VENV); the program is $(VENV)/bin/necroscope"
 
 setup: $(READY)
@@ -71,6 +72,10 @@ bench: setup
 attack: setup
 	@tools/system-packages $(DEMO_PACKAGES)
 	@cd tests && ../$(VENV)/bin/python -m attacks.campaign --seconds 600
+
+soak: setup
+	@tools/system-packages $(DEMO_PACKAGES)
+	@$(VENV)/bin/python -m bench.soak --seconds 10800 --log soak.log
 
 clean:
 	rm -rf $(VENV) node_modules .mypy_cache .ruff_cache .hypothesis .import_linter_cache

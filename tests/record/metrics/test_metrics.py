@@ -62,10 +62,34 @@ def test_zombies_by_owner_and_how_they_come() -> None:
         census = Census("v1", 20, 8, zombies, "proc-cgroups", by_parent=(ParentCount("/docker", zombies),))
         metrics.looked([_look("memcg", Sample("memcg_zombies", zombies), records=(census,))])
     assert _of(metrics, "necroscope_memcg_zombies") == {(): 12.0}
-    assert _of(metrics, "necroscope_zombies_born_total") == {(): 4.0}
+    assert _of(metrics, "necroscope_zombies_born_total") == {("/docker",): 4.0}
     assert _of(metrics, "necroscope_zombies_by_owner") == {("/docker",): 12.0}
     metrics.looked([_look("zombie-names", Sample("memcg_zombies_family", 12.0, (path,)))])
     assert _of(metrics, "necroscope_zombies_by_owner") == {("leaky.service",): 12.0, ("/docker",): 0.0}
+    later = [Sample("memcg_zombies_family", zombies, (name,)) for zombies, name in ((15.0, path), (7.0, "/new"))]
+    metrics.looked([_look("zombie-names", *later)])
+    assert _of(metrics, "necroscope_zombies_born_total") == {
+        ("/docker",): 4.0,
+        ("leaky.service",): 3.0,
+        ("/new",): 7.0,
+    }
+
+
+def test_owners_that_only_have_zombies_take_no_place_of_those_that_leak() -> None:
+    metrics = Metrics({})
+    for zombies in (0.0, 30.0):
+        old = [Sample("memcg_zombies_family", 900.0, (f"/old-{number}",)) for number in range(40)]
+        leaky = Sample("memcg_zombies_family", zombies, ("/system.slice/leaky.service",))
+        metrics.looked([_look("zombie-names", *old, leaky)])
+    assert _of(metrics, "necroscope_zombies_born_total") == {("leaky.service",): 30.0}
+
+
+def test_where_only_the_walk_counts_zombies_its_count_is_told() -> None:
+    metrics = Metrics({})
+    metrics.looked(
+        [_look("memcg", Sample("memcg_tracked", 986.0)), _look("zombie-names", Sample("memcg_zombies", 884.0))]
+    )
+    assert _of(metrics, "necroscope_memcg_zombies") == {(): 884.0}
 
 
 def test_owners_and_pods_of_paths() -> None:

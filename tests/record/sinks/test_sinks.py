@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,14 @@ from typing import Any
 import pytest
 
 from necroscope.config import Config, from_table
+from necroscope.explain import symptoms_of
 from necroscope.record.sinks import command, http
 from necroscope.record.sinks.made import AlertmanagerSink, sinks
 from necroscope.record.sinks.queue import MOST, Refused, SinkQueue, Told, Undelivered
 from necroscope.record.verdicts.pronounced import Pronounced
+from necroscope.store.bundle.archive import unpack
+from necroscope.store.bundle.recording import recording
+from necroscope.store.read.reader import Store
 from stage.answered import why
 from stage.processes import wait_for
 
@@ -199,6 +204,27 @@ def test_a_command_gets_names_on_its_input_and_nowhere_else(tmp_path: Path) -> N
     assert hostile not in json.dumps(environment)
     assert json.loads(said)["why"]["cause"]["subject"]["name"] == hostile
     assert not (tmp_path / "pwned").exists()
+
+
+def test_a_command_may_be_given_the_profile_around_the_symptom(tmp_path: Path) -> None:
+    """A gzip file while it runs, and nothing afterwards; without a recording, it runs without."""
+    folder, bundle = tmp_path / "bundle", Path(__file__).parents[2] / "incidents/gpu-training.ncb"
+    folder.mkdir()
+    unpack(bundle, folder)
+    store = recording(folder, bundle)
+    symptom = symptoms_of(Store(store))[-1]
+    text = (
+        "import os, sys; path = os.environ.get('NECROSCOPE_PROFILE', ''); "
+        "open(sys.argv[1], 'wb').write(path.encode() + b'\\n' + (open(path, 'rb').read() if path else b''))"
+    )
+    own = (_script(tmp_path, text), str(tmp_path / "out"))
+    for place, there in ((store, True), (tmp_path / "absent", False)):
+        (sink,) = sinks(_config(kind="command", command=list(own), profile="pprof"), "node7", place)
+        sink.deliver(replace(_verdict(), symptom_ns=symptom.at_ns))
+        path, _, data = (tmp_path / "out").read_bytes().partition(b"\n")
+        assert bool(path) is there
+        assert data.startswith(b"\x1f\x8b") is there
+        assert not (path and Path(path.decode()).exists())
 
 
 def test_commands_that_fail_hang_or_may_not_be_run(tmp_path: Path) -> None:

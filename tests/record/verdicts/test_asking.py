@@ -55,6 +55,7 @@ class Heard:
 def asker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Makes askers that need not wait for data."""
     monkeypatch.setattr(waiting, "SETTLE_S", 0.05)
+    monkeypatch.setattr(waiting, "RETRY_S", 0.05)
     made: list[Asking] = []
 
     def make(answers: Callable[..., Answered], config: Config | None = None) -> tuple[Asking, Heard]:
@@ -90,12 +91,21 @@ def test_a_symptom_becomes_a_verdict(asker: Any) -> None:
 
 
 def test_more_data_may_replace_a_verdict(asker: Any) -> None:
-    one, heard = asker(Answers(why(verdict="unexplained"), why()))
+    nothing = why(verdict="unexplained")
+    one, heard = asker(Answers(nothing, nothing, why()))
     one.happened([reset()])
     wait_for(lambda: len(heard.made) == 2, "the second verdict")
     first, second = heard.made
     assert (first.verdict, second.verdict) == ("unexplained", "explained")
     assert (first.replaces, second.replaces) == ("", first.id)
+
+
+def test_what_explains_nothing_is_asked_again_before_it_is_told(asker: Any) -> None:
+    one, heard = asker(Answers(why(verdict="unexplained"), why()), from_table({"explain": {"again_s": 0}}, "x"))
+    one.happened([reset()])
+    wait_for(lambda: bool(heard.made), "the verdict")
+    time.sleep(0.2)
+    assert [made.verdict for made in heard.made] == ["explained"]
 
 
 def test_never_two_at_once_and_the_same_is_not_asked_again(asker: Any) -> None:

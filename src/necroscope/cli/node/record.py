@@ -155,7 +155,7 @@ def _stop_on_signals(stop: threading.Event, again: threading.Event) -> None:
     # Asked now: a terminal that is gone is none any more.
     terminals = [fd for fd in (1, 2) if os.isatty(fd)]
 
-    reloads = bool(os.environ.get("INVOCATION_ID") or os.environ.get("NOTIFY_SOCKET")) or not _has_terminal()
+    reloads = bool(os.environ.get("NOTIFY_SOCKET")) or not _has_terminal()
 
     def hung_up(*_: object) -> None:
         if reloads:

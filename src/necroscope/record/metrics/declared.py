@@ -44,7 +44,7 @@ SUMMED = (
     from_signal(_KNOWN["tcp_retransmitted_segments"]),
     from_signal(_KNOWN["tcp_timeouts"]),
     from_signal(_KNOWN["tcp_aborts"], ()),
-    from_signal(SEEN, most=32),
+    from_signal(SEEN, most=25),
     from_signal(_KNOWN["recorder_cpu_seconds"], most=6),
     from_signal(_KNOWN["recorder_rss_bytes"], most=6),
     from_signal(MEMORY),
@@ -55,7 +55,10 @@ ZOMBIES_BY_OWNER = measured(
     "zombies_by_owner", "Zombie memory cgroups by the unit, or else the pattern, that their paths name.", ("owner",), 20
 )
 ZOMBIES_BORN = counted(
-    "zombies_born", "Zombie memory cgroups that came since the recorder began; releases are not taken off."
+    "zombies_born",
+    "Zombie memory cgroups that came since the recorder began, by owner as above; releases are not taken off.",
+    ("owner",),
+    12,
 )
 SATURATED_S = counted(
     "core_saturated_seconds",

@@ -42,8 +42,9 @@ class Metrics:
         self._gauges: dict[str, dict[Labels, float]] = {one.name: {} for one in d.METRICS if one.kind == "gauge"}
         self._sums = {one.signal: one for one in d.SUMMED}
         self._rising, self._cores = Rising(), Cores()
-        self._zombies: float | None = None
         self._families_seen = False
+        # Zombies by owner at the look before, of each of the two ways to know them.
+        self._owned: dict[bool, dict[str, float]] = {}
         self._pods: dict[str, str] = {}
         self._runs: dict[str, tuple[int, int]] = {}
         self._began_ns = clock.now().realtime_ns
@@ -158,27 +159,37 @@ class Metrics:
         for record in look.reading.records:
             if not isinstance(record, Census) or record.zombies is None:
                 continue
-            before, self._zombies = self._zombies, record.zombies
-            if before is not None and record.zombies > before:
-                self._count(d.ZOMBIES_BORN, record.zombies - before)
             if not self._families_seen:
                 self._owners((one.path, one.zombies) for one in record.by_parent)
 
     def _named(self, look: Look) -> None:
-        """Names from the kernel's memory say more than the cgroup above."""
+        """Names from the kernel's memory say more than the cgroup above; in a namespace, only they count zombies."""
+        self._sum(look.reading.samples)
         found = [(one.labels[0], one.value) for one in look.reading.samples if one.signal == "memcg_zombies_family"]
         if found:
             self._families_seen = True
             self._owners(found)
 
     def _owners(self, found: Iterable[tuple[str, float]]) -> None:
-        owners: dict[Labels, float] = dict.fromkeys(self._gauges[d.ZOMBIES_BY_OWNER.name], 0.0)
+        now: dict[str, float] = {}
         for path, zombies in found:
-            owner = (owner_of(path),)
-            owners[owner] = owners.get(owner, 0.0) + zombies
+            now[owner_of(path)] = now.get(owner_of(path), 0.0) + zombies
+        self._born(now)
+        owners: dict[Labels, float] = dict.fromkeys(self._gauges[d.ZOMBIES_BY_OWNER.name], 0.0)
+        owners |= {(owner,): zombies for owner, zombies in now.items()}
         # One that is gone is told as 0, so that an alert sees it end; only the largest are remembered.
         kept = sorted(owners, key=lambda one: -owners[one])[: 4 * d.ZOMBIES_BY_OWNER.most]
         self._gauges[d.ZOMBIES_BY_OWNER.name] = {one: owners[one] for one in kept}
+
+    def _born(self, now: Mapping[str, float]) -> None:
+        """What came since the look before. At the first look, whoever owns zombies has none that came."""
+        before = self._owned.get(self._families_seen)
+        largest_first = sorted(now, key=lambda owner: -now[owner])
+        for owner in largest_first[: 4 * d.ZOMBIES_BORN.most]:
+            came = 0.0 if before is None else now[owner] - before.get(owner, 0.0)
+            if came > 0:  # places are for those that leak, not for those that have zombies
+                self._count(d.ZOMBIES_BORN, came, owner)
+        self._owned[self._families_seen] = dict(now)
 
     def _throttle(self, look: Look) -> None:
         for sample in look.reading.samples:

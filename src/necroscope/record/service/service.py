@@ -83,11 +83,6 @@ class Service:
         self._recorder = recorder
         self._log.line("info", "started", self._limits(), store=str(self._writer.folder), pid=os.getpid())
 
-    @property
-    def supervised(self) -> bool:
-        """Whether systemd started this."""
-        return self._supervisor.supervised
-
     def ended(self, last: RecorderStatus) -> None:
         """The recording is over; verdicts under way are given up, sinks get a moment for what waits."""
         self._supervisor.stopping()

@@ -23,7 +23,6 @@ class Supervisor:
     """Who started this process, if anybody is to be told. Takes the variables away: children are not meant."""
 
     def __init__(self, environment: MutableMapping[str, str] = os.environ) -> None:
-        self.supervised = bool(environment.get("NOTIFY_SOCKET") or environment.get("INVOCATION_ID"))
         self._address, watchdog_us, watchdog_pid = (environment.pop(name, "") for name in _NAMES)
         meant = watchdog_pid in ("", str(os.getpid()))
         self._every_s = int(watchdog_us) / 2e6 if meant and watchdog_us.isdecimal() else 0.0

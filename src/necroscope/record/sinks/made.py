@@ -7,6 +7,7 @@ from pathlib import Path
 
 from necroscope.config.settings import Config, SinkSettings
 from necroscope.record.sinks import alertmanager, command, http
+from necroscope.record.sinks.profile import VARIABLE, profile_around
 from necroscope.record.sinks.queue import Sink
 from necroscope.record.verdicts.pronounced import Pronounced
 
@@ -55,7 +56,13 @@ class CommandSink:
         """One run; what was told before is not told again."""
         if verdict.again:
             return
-        command.run(self._own.command, verdict.document(self._node, self._labels), self._own.timeout_s)
+        document = verdict.document(self._node, self._labels)
+        if not self._own.profile:
+            command.run(self._own.command, document, self._own.timeout_s)
+            return
+        with profile_around(self._store, verdict.symptom_ns, self._own.profile) as file:
+            more = {VARIABLE: str(file)} if file is not None else {}
+            command.run(self._own.command, document, self._own.timeout_s, more)
 
 
 def sinks(config: Config, node: str, store: Path) -> Sequence[Sink]:

@@ -128,7 +128,8 @@ class Asking:
             return
         self._spent(found.cpu_s, found.trouble)
         made = self._made(question, found)
-        news = self._waiting.asked(question, made.same_as if made is not None else None, now_s)
+        explained = made is not None and made.verdict == "explained"
+        news = self._waiting.asked(question, made.same_as if made is not None else None, now_s, explained)
         if made is not None and news:
             self._last[question.key] = made
             while len(self._last) > 64:

@@ -14,6 +14,8 @@ from necroscope.vocabulary.event import Event
 from necroscope.vocabulary.verdict import NOTICED
 
 SETTLE_S = 2.5
+RETRY_S = 4.0
+"""After an answer that explains nothing: on a node that starves, data come late."""
 SAME_INCIDENT_NS = 5 * NS
 PAUSE_S, LONGEST_PAUSE_S = 60.0, 3_600.0
 _MOST, _MOST_KNOWN = 32, 512
@@ -30,6 +32,7 @@ class Question:
     at_ns: int
     event: Event | None = None
     again: bool = False
+    retried: bool = False
 
 
 @dataclass(slots=True)
@@ -74,10 +77,6 @@ class Waiting:
             return False
         return self._put(Question(key, now_s + SETTLE_S, at_ns))
 
-    def next(self) -> Question | None:
-        """The one that is due first; a first question before one that was answered before."""
-        return min(self._questions, key=lambda one: (one.again, one.due_s), default=None) if self._questions else None
-
     def due(self, now_s: float) -> Question | None:
         """What may be asked now."""
         ready = [one for one in self._questions if one.due_s <= now_s]
@@ -88,9 +87,13 @@ class Waiting:
         times = [one.due_s for one in self._questions]
         return max(0.0, min(times) - now_s) if times else None
 
-    def asked(self, question: Question, cause: object, now_s: float) -> bool:
-        """It was answered; True where the answer is news: the first about this, or another cause than before."""
+    def asked(self, question: Question, cause: object, now_s: float, explained: bool = True) -> bool:
+        """It was answered; True where the answer is to be told: the first about this, or another one than before. One
+        that explains nothing is asked for again before it is told."""
         self._questions.remove(question)
+        if not explained and not question.again and not question.retried and question.event is not None:
+            self._put(replace(question, due_s=now_s + RETRY_S, retried=True))
+            return False
         before = self._known.pop(question.key, None)
         same = before is not None and before.cause == cause
         pause_s = min(2 * before.pause_s, LONGEST_PAUSE_S) if before is not None and same else PAUSE_S
