@@ -21,7 +21,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def _sensors_of_the_package() -> set[type]:
-    modules = (importlib.import_module(one.name) for one in pkgutil.walk_packages(sense.__path__, f"{sense.__name__}."))
+    modules = (
+        importlib.import_module(one.name)
+        for one in pkgutil.walk_packages(sense.__path__, f"{sense.__name__}.")
+        # the decoders' inner loops are C, and no modules of Python
+        if not one.name.endswith("._native")
+    )
     return {
         kind
         for module in modules

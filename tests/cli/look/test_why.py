@@ -97,7 +97,7 @@ def test_one_screen(necroscope: Program, store: Path) -> None:
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     assert lines[:2] == ["ROOT CAUSE FOUND  zombie-memcg", f"  Root cause: unit {TRUTH['subject']['name']}"]
-    assert any("systemctl" in line and TRUTH["subject"]["name"] in line for line in lines)
+    assert any("necroscope fix disable-unit" in line and TRUTH["subject"]["name"] in line for line in lines)
 
 
 def test_a_case_is_saved_and_judged_again_elsewhere(necroscope: Program, store: Path, tmp_path: Path) -> None:

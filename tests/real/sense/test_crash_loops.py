@@ -94,7 +94,8 @@ class TestSystemd:
         active = int(systemd.run("sh", "-c", "systemctl list-units --state=active --no-legend --plain | wc -l"))
         counted = {sample.labels[0]: sample.value for sample in reading.samples if sample.signal == "systemd_units"}
         assert abs(counted["active"] - active) <= 2
-        assert counted["failed"] == 1
+        failed = int(systemd.run("sh", "-c", "systemctl list-units --state=failed --no-legend --plain | wc -l"))
+        assert counted["failed"] == failed >= 1
         assert reading.unseen == ()
 
     def test_a_unit_that_ends_well_and_is_started_again_succeeds(self, systemd: SystemdStage) -> None:
@@ -106,7 +107,9 @@ class TestSystemd:
     def test_systemctl_tells_the_same_as_the_bus(self, systemd: SystemdStage) -> None:
         units = by_systemctl(lambda command, timeout_s: systemd.run(*command).encode(), 5.0)
         troubled = {properties["Id"]: properties for properties in units.troubled}
-        assert set(troubled) == {"leaky.service", "counted.service", "oneshot.service", "repeats.service"}
+        # Units of the machine that lent its /usr may have failed in there as well.
+        own = {name for name in troubled if name.endswith(".service")}
+        assert own == {"leaky.service", "counted.service", "oneshot.service", "repeats.service"}
         assert troubled["counted.service"]["NRestarts"] == str(RUNS)
 
     def test_a_look_is_cheap(self, systemd: SystemdStage) -> None:
