@@ -1,6 +1,7 @@
 """Cases that are kept with what is true of them: incidents, and every one that was ever judged wrong.
 
 tests/cases/NAME.case   what `necroscope why --save-case` wrote, with neutral names (`--redact`)
+tests/cases/missed      those that are judged wrong still
 tests/cases/NAME.json   cause, cpu, subject and process, in the case's names; cause null: nobody may be named. More
                         than one right answer: `also` lists others of the same form
 """
@@ -18,6 +19,8 @@ from necroscope.vocabulary.verdict import Verdict
 
 CASES = Path(__file__).parents[1] / "cases"
 NAMES = sorted(path.stem for path in CASES.glob("*.case"))
+MISSED = sorted(f"missed/{path.stem}" for path in (CASES / "missed").glob("*.case"))
+"""Incidents that are judged wrong still."""
 
 
 @cache

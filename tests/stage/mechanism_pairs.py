@@ -262,7 +262,11 @@ PAIRS: dict[str, Pair] = {
             f"{_SYS};__x64_sys_readlink;do_readlinkat;proc_pid_readlink;d_path;prepend_path",
             f"{_SYS};__x64_sys_getdents64;iterate_dir;proc_readfd_common;proc_fill_cache;tid_fd_update_inode",
         ),
-        (f"{_READ};show_smap;smap_gather_stats",),
+        (
+            f"{_READ};show_smap;smap_gather_stats",
+            # its own threads' times, asked for through a clock
+            f"{_SYS};__x64_sys_clock_gettime;process_cpu_clock_get;posix_cpu_clock_get;thread_group_cputime",
+        ),
     ),
     "slabinfo-read": Pair(
         (f"{_READ};slab_show;get_slabinfo;count_partial;_raw_spin_unlock_irqrestore",),
@@ -374,7 +378,11 @@ PAIRS: dict[str, Pair] = {
         (f"{_IRQ};net_rx_action;__napi_poll;ip_rcv;nf_hook_slow",),
     ),
     "socket-table-walk": Pair(
-        (f"{_READ};tcp_seq_next;established_get_first", f"{_SYS};netlink_dump;inet_diag_dump;tcp_diag_dump"),
+        (
+            f"{_READ};tcp_seq_next;established_get_first",
+            f"{_SYS};netlink_dump;inet_diag_dump;tcp_diag_dump",
+            f"{_READ};unix_seq_show;seq_printf;vsnprintf",
+        ),
         (f"{_READ};sockstat_seq_show",),
     ),
     "neighbour-table": Pair(
