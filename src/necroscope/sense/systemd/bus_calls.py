@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from necroscope.errors import Unavailable
+from necroscope.sense.systemd.bus import address
 
 if TYPE_CHECKING:
     from dbus_fast import Message
@@ -37,7 +37,7 @@ async def connected(socket: str) -> MessageBus:
     """The bus behind a socket."""
     from dbus_fast.aio import MessageBus
 
-    return await MessageBus(bus_address=f"unix:path={_escaped(socket)}").connect()
+    return await MessageBus(bus_address=address(socket)).connect()
 
 
 async def manager_call(bus: MessageBus, member: str) -> list[Any]:
@@ -73,11 +73,6 @@ def _body(reply: Message | None, missing_ok: bool = False) -> list[Any]:
     if missing_ok:
         return []
     raise LookupError(reply.error_name if reply else "no reply")
-
-
-def _escaped(path: str) -> str:
-    """A path inside a D-Bus address: everything but the optionally-escaped bytes as %xx."""
-    return re.sub(rb"[^-0-9A-Za-z_/.*\\]", lambda match: b"%%%02x" % match[0][0], path.encode()).decode()
 
 
 def batches(items: Sequence[T], size: int = IN_FLIGHT) -> Iterator[Sequence[T]]:
