@@ -97,6 +97,11 @@ def test_what_does_not_belong_there_is_named(necroscope: Program, store: Path) -
     assert (ran.code, ran.document["foreign"]) == (0, ["notes.txt", "journal/x.journal"])
 
 
+def test_what_a_killed_recorder_leaves_belongs_there(necroscope: Program, store: Path) -> None:
+    (store / "metrics.prom").write_text("x 1\n")
+    assert "does not belong" not in necroscope("verify", "--store", store).out
+
+
 def test_bundles(necroscope: Program, store: Path, tmp_path: Path) -> None:
     assert necroscope("verify", "--bundle", INCIDENTS / "smaps-reader.ncb").code == 0
     made = tmp_path / "x.ncb"

@@ -43,6 +43,8 @@ _IN_A_STORE = frozenset(
         "aside",
         "perf-options.json",
         "numbers.json",
+        # what a recorder that serves metrics leaves when it is killed
+        "metrics.prom",
     }
 )
 

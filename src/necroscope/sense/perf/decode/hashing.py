@@ -151,9 +151,10 @@ class HashIndex:
         return found, np.concatenate(fresh)
 
     def _claim(self, keys: U64s, who: I64s, slots: I64s) -> I64s:
-        """Of several that want one free slot the last writer gets it; the others find it taken, or theirs."""
+        """Of several that want one free slot the first gets it, as in C: written last; the others find it taken, or
+        theirs."""
         wanted = slots[who]
-        self._number[wanted] = who
+        self._number[wanted[::-1]] = who[::-1]
         winners = np.flatnonzero(self._number.take(wanted) == who)
         mine, taken = who[winners], wanted[winners]
         self._key[taken] = keys[mine]
