@@ -66,12 +66,14 @@ def test_what_cannot_be_reclaimed_is_refused_with_the_reason(
     farm: ZombieFarm, state: dict[str, str], kind: str, why: str
 ) -> None:
     batch = farm.make(kind, 12, kind, "z<n>")  # type: ignore[arg-type]
-    ran = fix(state, "free-zombies", f"{farm.path}/{kind}", "--apply", "--yes")
-    assert ran.code == 3
-    assert f"12 zombies pinned by {'tmpfs' if kind == 'tmpfs' else 'memory'}" in ran.err
-    assert why in ran.err
-    assert farm.zombies() == 12
-    farm.free(batch)
+    try:
+        ran = fix(state, "free-zombies", f"{farm.path}/{kind}", "--apply", "--yes")
+        assert ran.code == 3, ran.err
+        assert f"12 zombies pinned by {'tmpfs' if kind == 'tmpfs' else 'memory'}" in ran.err
+        assert why in ran.err
+        assert farm.zombies() == 12
+    finally:
+        farm.free(batch)
     wait_for(lambda: farm.zombies() == 0, "the release")
 
 
