@@ -21,7 +21,7 @@ WALK_S = 30.0
 DIRECTORIES_MOST = 10_000
 YOUNG_S = 60.0
 SEEN_S, DROP_S = 1.0, 60.0
-AGAIN_S = 0.1
+AGAIN, AGAIN_S = 3, 0.1
 _OWNED = (".slice", ".service", ".scope", ".mount", ".swap", ".socket", ".automount", ".target", ".device")
 
 
@@ -35,9 +35,11 @@ class LiveMemory:
 
     def zombies(self, below: str) -> list[HeldZombie]:
         """The zombies below a cgroup, each with what pins it. The kernel takes pages off their lists for moments: where
-        that hides what pins one, all are looked at once more."""
+        that hides what pins one, all are looked at again."""
         found = self._zombies(below)
-        if any(not one.kinds or "unknown" in one.kinds for one in found):
+        for _ in range(AGAIN):
+            if all(one.kinds and "unknown" not in one.kinds for one in found):
+                break
             clock.sleep(AGAIN_S)
             found = self._zombies(below)
         return found
